@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What every script here needs: the cache folder, a one-line death, a lock. Sourced, never run.
+
+cache_dir=${XDG_CACHE_HOME:-$HOME/.cache}/fault-analyze
+
+# die MESSAGE: one line on stderr that says what is wrong and what to do, then exit 1.
+die() {
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+# say MESSAGE: progress, on stderr.
+say() {
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+}
+
+# need COMMAND PACKAGE: dies when COMMAND is missing and names the Debian package that has it.
+need() {
+	command -v "$1" >/dev/null || die "no $1: apt-get install $2"
+}
+
+# lock FILE: holds FILE exclusively until this script ends; waits for another holder and says so.
+# Children that may outlive the script must not inherit descriptor 9.
+lock() {
+	mkdir -p "$(dirname "$1")"
+	exec 9>"$1"
+	flock -n 9 || { say "waiting for another run that holds $1"; flock 9; }
+}
