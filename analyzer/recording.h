@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is said about one recording in a report, apart from its summary: where it comes from, what
+ * it holds, and what of it was lost or damaged. Plain data, filled by the reader or by json_in.
+ */
+#ifndef RECORDING_H
+#define RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "damage.h"
+#include "summary.h"
+
+/* All zero is empty; recording_release() frees what it owns: every pointer. */
+struct recording {
+	char *file;
+	uint64_t trace_id; /* 0: the recording has none */
+	char *kernel;	   /* release, as uname -r; NULL unknown */
+	char *arch;	   /* as uname -m; NULL unknown */
+	uint32_t page_size; /* bytes */
+	char *clock;	    /* trace clock; NULL unknown */
+	bool time_is_ns;    /* else ticks of that clock */
+	bool exact;	    /* the clock counts instructions (manifest or --exact) */
+	uint32_t cpus;
+	char **probes; /* SYSTEM:NAME of the events that the report used */
+	size_t nr_probes;
+	uint64_t duration; /* last minus first time stamp, time units */
+	uint64_t events;
+	uint64_t lost_events;	 /* where the count is stored */
+	uint64_t lost_uncounted; /* places where events were lost and no count is stored */
+	struct damages damages;
+	struct summary summary;
+};
+
+void recording_release(struct recording *r);
+
+#endif

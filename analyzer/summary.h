@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a report adds up: counters and distributions per row, all of which can be merged.
+ * Computes and prints nothing.
+ */
+#ifndef SUMMARY_H
+#define SUMMARY_H
+
+#include "fault.h"
+#include "hist.h"
+
+/* One row: all faults of one struct fault_key. */
+struct summary_row {
+	struct fault_key key;
+	uint64_t faults;
+	uint64_t folios, episodes;
+	uint64_t ptes, ptes_touched, ptes_resolved; /* sums over episodes */
+	uint64_t timed_ptes;			    /* resolved in episodes that were timed */
+	struct hist latency;			    /* of each fault */
+	struct hist per_folio_latency;		    /* sum of each episode */
+	struct hist time_to_complete;		    /* of each completed episode */
+	struct hist ptes_per_fault;		    /* batch sizes where known */
+};
+
+/* Faults as they were paired, before filters choose what is counted in the rows. */
+struct fault_counts {
+	uint64_t total;	     /* logical faults counted in the rows */
+	uint64_t entries;    /* as recorded */
+	uint64_t exits;	     /* as recorded */
+	uint64_t unpaired_entries, unpaired_exits;
+	uint64_t retries; /* merged into a logical fault */
+	uint64_t major, remote;
+};
+
+/* All zero is an empty summary; summary_release() returns it to that. */
+struct summary {
+	struct fault_counts counts;
+	struct summary_row **rows; /* owned, in order of first use */
+	size_t nr_rows;
+	struct summary_row **index; /* by key; owned */
+};
+
+/* Count one fault with its outcome. Returns 0 or -ENOMEM. */
+int summary_add_fault(struct summary *s, const struct fault *f, const struct outcome *o);
+
+/* Count one ended episode. Returns 0 or -ENOMEM. */
+int summary_add_episode(struct summary *s, const struct episode *e);
+
+/* Add all of @from to @to. Returns 0 or -ENOMEM. */
+int summary_merge(struct summary *to, const struct summary *from);
+
+/* The row of @key, made when it is new; NULL when out of memory. */
+struct summary_row *summary_row(struct summary *s, const struct fault_key *key);
+
+/* Sort rows by class, level, order, evidence, from, source: the order in which they are shown. */
+void summary_sort(struct summary *s);
+
+/* faults / ptes: the faults that each PTE cost; NAN when there are no PTEs. */
+double row_faults_per_pte(const struct summary_row *r);
+
+/* per-folio latency / PTEs resolved in timed episodes, time units; NAN when there are none. */
+double row_time_per_pte(const struct summary_row *r);
+
+void summary_release(struct summary *s);
+
+#endif
