@@ -1,3 +1,122 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-all:
-	@:
+# Everything that is built goes to $(BUILD); kernels go to the cache folder of scripts/.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+BUILD   ?= build
+CC      ?= gcc
+CFLAGS  ?= -O2 -g
+INSTALL ?= install
+PKG_CONFIG ?= pkg-config
+
+PKGS       := smartcols json-c libzstd zlib
+TEST_PKGS  := cmocka libtracecmd libtraceevent libtracefs
+
+# One build folder a flavour, so that SANITIZE=1 never links objects of the plain build.
+ifeq ($(SANITIZE),1)
+FLAVOUR    := sanitize
+SAN_FLAGS  := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+else
+FLAVOUR    := plain
+endif
+ifeq ($(WERROR),1)
+WERROR_FLAG := -Werror
+endif
+ifeq ($(V),1)
+Q :=
+else
+Q := @
+say = @printf '  %-7s %s\n' $(1) $(2);
+endif
+
+OUT      := $(BUILD)/$(FLAVOUR)
+VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+
+ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	     -Wno-unused-parameter $(WERROR_FLAG) $(SAN_FLAGS) $(CFLAGS) -Ianalyzer \
+	     -D_FILE_OFFSET_BITS=64 $(shell $(PKG_CONFIG) --cflags $(PKGS))
+LDLIBS     = $(shell $(PKG_CONFIG) --libs $(PKGS)) -lm -lpthread
+TEST_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(TEST_PKGS)) -Ianalyzer/tests
+TEST_LIBS  = $(shell $(PKG_CONFIG) --libs $(TEST_PKGS))
+
+SRCS     := $(filter-out analyzer/main.c,$(wildcard analyzer/*.c))
+OBJS     := $(SRCS:analyzer/%.c=$(OUT)/%.o)
+PROGRAM  := $(OUT)/fault-analyze
+
+TEST_SRCS    := $(wildcard analyzer/tests/test_*.c)
+TEST_SUPPORT := $(filter-out $(wildcard analyzer/tests/test_*.c analyzer/tests/gen_*.c \
+			       analyzer/tests/fuzz_*.c),$(wildcard analyzer/tests/*.c))
+TEST_OBJS    := $(TEST_SUPPORT:analyzer/tests/%.c=$(OUT)/tests/%.o)
+TESTS        := $(TEST_SRCS:analyzer/tests/%.c=$(OUT)/tests/%)
+
+.PHONY: all demo check clean install uninstall help deps format-check tests
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+## all: build the program at build/fault-analyze
+all: $(BUILD)/fault-analyze
+
+$(BUILD)/fault-analyze: $(PROGRAM)
+	$(Q)ln -sf $(FLAVOUR)/fault-analyze $@
+
+$(PROGRAM): $(OUT)/main.o $(OUT)/libfault.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SAN_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(OUT)/libfault.a: $(OBJS)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(OUT)/%.o: analyzer/%.c Makefile | $(OUT)/tests
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) -DTOOL_VERSION='"$(VERSION)"' -MMD -MP -c -o $@ $<
+
+$(OUT)/tests/%.o: analyzer/tests/%.c Makefile | $(OUT)/tests
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(OUT)/tests/test_%: $(OUT)/tests/test_%.o $(TEST_OBJS) $(OUT)/libfault.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SAN_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(TEST_LIBS)
+
+$(OUT)/tests:
+	$(Q)mkdir -p $@
+
+tests: $(TESTS)
+
+## demo: install what is missing, build, report the recordings in traces/
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)scripts/demo.sh $(BUILD)/fault-analyze
+
+## check: install what is missing, build, run all tests
+check: deps
+	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)scripts/run-tests.sh $(PROGRAM) $(TESTS)
+
+deps:
+	$(Q)scripts/deps.sh
+
+## install: put the program under $(DESTDIR)$(PREFIX)/bin
+install: all
+	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin
+	$(INSTALL) -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/fault-analyze
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/fault-analyze
+
+## format-check: compare every C file with .clang-format
+format-check:
+	$(Q)clang-format --dry-run --Werror $(wildcard analyzer/*.[ch] analyzer/tests/*.[ch])
+
+## clean: remove build/
+clean:
+	rm -rf $(BUILD)
+
+## help: show this
+help:
+	@sed -n 's/^## /  make /p' $(MAKEFILE_LIST)
+	@echo
+	@echo '  V=1 shows commands, SANITIZE=1 builds with ASan and UBSan, WERROR=1 makes warnings errors,'
+	@echo '  PREFIX= and DESTDIR= say where install puts things.'
+
+-include $(wildcard $(OUT)/*.d $(OUT)/tests/*.d)
