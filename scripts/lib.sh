@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # What every script here needs: the cache folder, a one-line death, a lock. Sourced, never run.
 
+# shellcheck disable=SC2034 # used where this file is sourced
 cache_dir=${XDG_CACHE_HOME:-$HOME/.cache}/fault-analyze
 
 # die MESSAGE: one line on stderr that says what is wrong and what to do, then exit 1.

@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Builds a kernel with the KUnit suite folio_batch and runs it: what "make kunit" does.
+#
+# usage: [NAME=value...] scripts/kunit.sh
+#
+#   ARCH      um, x86_64 or arm64 (um)
+#   KVER      7.3 or 6.12: the Debian source to fetch and test (7.3)
+#   KSRC      a kernel tree to test instead; it is copied, never changed
+#   CONFIG    correctness, latency, kasan or kmemleak (correctness)
+#   FILTER    which suites or cases, a glob for kunit.py (folio_batch)
+#   SPEED     a filter on the cases' speed, such as "speed>slow": the others are shown as skipped
+#   ARGS      kernel arguments
+#   QEMU_ARGS arguments for QEMU, such as "-icount shift=0"
+#   JOBS      compile jobs (the CPUs)
+#   OUT       where the results go (build/kunit)
+#
+# Scratch tree and objects stay in the cache, so a second run compiles what changed. OUT gets NAME.ktap, all
+# that the kernel said, and NAME.log, all that kunit.py and make said, NAME being ARCH-KVER-CONFIG. Exit 1
+# when a case fails, the kernel crashes or warns, or when no case ran.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=scripts/lib.sh
+. "$here/lib.sh"
+
+arch=${ARCH:-um}
+kver=${KVER:-7.3}
+ksrc=${KSRC:-}
+config=${CONFIG:-correctness}
+out=${OUT:-$here/../build/kunit}
+build_minutes=60
+run_minutes=15
+
+# The lines that no kernel under this suite may print. KTAP's own lines start differently.
+trouble='^(\[[^]]*\] ?)?(WARNING|BUG|Oops|KASAN|UBSAN|Kernel panic|page_table_check|kmemleak: [1-9])|cut here|Bad page'
+
+check_arguments() {
+	[ -f "$kunit_dir/$arch.kunitconfig" ] || die "no ARCH $arch: um, x86_64 or arm64"
+	[ "$config" = correctness ] || [ -f "$kunit_dir/$config.config" ] ||
+		die "no CONFIG $config: correctness, latency, kasan or kmemleak"
+	[ "$config" != kasan ] || [ "$arch" = x86_64 ] || die 'CONFIG=kasan is for ARCH=x86_64'
+	[ -z "$ksrc" ] || [ -d "$ksrc" ] || die "no folder $ksrc: KSRC is the top of a kernel tree"
+}
+
+check_tools() {
+	need python3 python3
+	need make make
+	need flex flex
+	need bison bison
+	need bc bc
+	need rsync rsync
+	need gcc gcc
+	case $arch in
+	x86_64) need qemu-system-x86_64 qemu-system-x86 ;;
+	arm64)
+		need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+		need qemu-system-aarch64 qemu-system-arm
+		;;
+	esac
+}
+
+# The tree under test, always a copy. One of Debian's is made of hard links; install-kunit.sh never writes
+# through them. From a tree of her own only sources are taken, not what a build left there.
+make_tree() {
+	if [ -z "$ksrc" ]; then
+		source=$("$here/kernel-source.sh" "$kver")
+		rsync -a --delete --link-dest="$source/" "$source/" "$tree/"
+	else
+		rsync -a --delete --exclude={/.git,/.config,/.kunit,/include/config,/include/generated} \
+			--exclude={'/arch/*/include/generated','*.o','*.a','.*.cmd','*.ko','/vmlinux*'} \
+			"$ksrc/" "$tree/"
+	fi
+	"$here/install-kunit.sh" "$tree"
+}
+
+# kunit.py's command $1, ended after $2 minutes, with the options that build and exec share.
+kunit_py() {
+	local command=$1 limit=$2 option
+	shift 2
+	local options=(--build_dir "$objects" --arch "$arch" --kunitconfig "$kunit_dir/$arch.kunitconfig")
+	[ "$arch" != arm64 ] || options+=(--cross_compile aarch64-linux-gnu-)
+	if [ "$config" != correctness ]; then
+		while read -r option; do
+			options+=(--kconfig_add "$option")
+		done < <(grep '^CONFIG_' "$kunit_dir/$config.config")
+	fi
+	(cd "$tree" && timeout -k 10 "${limit}m" python3 ./tools/testing/kunit/kunit.py "$command" "${options[@]}" "$@")
+}
+
+build() {
+	local status=0
+	kunit_py build "$build_minutes" --jobs "${JOBS:-$(nproc)}" >"$log" 2>&1 || status=$?
+	[ "$status" != 124 ] || die "the build takes more than $build_minutes minutes: see $log"
+	[ "$status" = 0 ] || die "the kernel does not build: see $log"
+}
+
+run() {
+	local options=(--timeout $((run_minutes * 60 - 30))) argument
+	[ -z "${SPEED:-}" ] || options+=(--filter "$SPEED" --filter_action skip)
+	for argument in ${ARGS:-}; do
+		options+=(--kernel_args "$argument")
+	done
+	[ "$arch" = um ] || [ -z "${QEMU_ARGS:-}" ] || options+=(--qemu_args "$QEMU_ARGS")
+	status=0
+	kunit_py exec "$run_minutes" "${options[@]}" "${FILTER:-folio_batch}" 2>&1 | tee -a "$log" || status=$?
+	cp "$objects/test.log" "$ktap"
+}
+
+# kunit.py calls a run good in which all was skipped, and does not look at the kernel's own words.
+judge() {
+	if grep -qE "$trouble" "$ktap"; then
+		grep -E "$trouble" "$ktap" | head -5 >&2
+		die "the kernel log holds a warning: see $ktap"
+	fi
+	[ "$status" = 0 ] || die "not all cases passed: see $ktap"
+	grep -qE 'Testing complete.*passed: [1-9]' "$log" || die "no case ran: see $ktap"
+	say "$name good: $ktap"
+}
+
+main() {
+	kunit_dir=$(cd "$here/../kunit" && pwd)
+	check_arguments
+	check_tools
+	# What make gave this script for its own variables is not for the kernel's make.
+	unset ARCH CONFIG MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES KBUILD_OUTPUT
+	[ -z "$ksrc" ] || kver=$(make -s -C "$ksrc" kernelversion) || die "$ksrc is no kernel tree"
+	name=$arch-$kver-$config
+	mkdir -p "$out"
+	out=$(cd "$out" && pwd)
+	log=$out/$name.log
+	ktap=$out/$name.ktap
+	rm -f "$log" "$ktap"
+
+	tree=$cache_dir/kunit/${TREE:-$kver}/tree
+	[ -z "$ksrc" ] || tree=$cache_dir/kunit/$(realpath "$ksrc" | sha256sum | cut -c1-12)/tree
+	objects=${tree%/tree}/$arch-$config
+	lock "${tree%/tree}/lock"
+	make_tree
+	say "building $name in $objects"
+	build
+	run
+	judge
+}
+
+main "$@"
