@@ -1,0 +1,654 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The trace writer's container: the parts of a v6 or v7 file in the order trace-cmd 3.1.6 has them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "trace_writer_int.h"
+
+#define SECTION_COMPRESSED 1
+#define MAX_DESCRIPTION	   64
+
+static uint64_t tell(struct trace_writer *w)
+{
+	off_t at = ftello(w->file);
+
+	if (at < 0)
+		tw_fail(w, -errno);
+	return at;
+}
+
+static void out(struct trace_writer *w, const void *data, size_t size)
+{
+	if (!w->err && fwrite(data, 1, size, w->file) != size)
+		tw_fail(w, -errno);
+}
+
+static void out_bytes(struct trace_writer *w, const struct bytes *b)
+{
+	out(w, b->data, b->len);
+}
+
+static void out_word(struct trace_writer *w, uint64_t value, unsigned int size)
+{
+	uint8_t word[8];
+
+	tw_store(w, word, value, size);
+	out(w, word, size);
+}
+
+/* Writes a word over what stands at an earlier place of the file. */
+static void patch_word(struct trace_writer *w, uint64_t at, uint64_t value, unsigned int size)
+{
+	uint64_t end = tell(w);
+
+	if (w->err)
+		return;
+	if (fseeko(w->file, at, SEEK_SET)) {
+		tw_fail(w, -errno);
+		return;
+	}
+	out_word(w, value, size);
+	if (fseeko(w->file, end, SEEK_SET))
+		tw_fail(w, -errno);
+}
+
+static void align(struct trace_writer *w, unsigned int size)
+{
+	static const uint8_t zeros[4096];
+	uint64_t left = -tell(w) & (size - 1);
+
+	while (left && !w->err) {
+		size_t piece = left < sizeof(zeros) ? left : sizeof(zeros);
+
+		out(w, zeros, piece);
+		left -= piece;
+	}
+}
+
+static void part_begin(struct trace_writer *w, unsigned int id)
+{
+	struct tw_part *grown;
+
+	if (w->err)
+		return;
+	grown = tw_grow(w, w->parts, &w->nr_parts, sizeof(*grown));
+	if (!grown)
+		return;
+	w->parts = grown;
+	grown[w->nr_parts - 1].id = id;
+	grown[w->nr_parts - 1].offset = tell(w);
+}
+
+static void part_end(struct trace_writer *w)
+{
+	if (!w->err)
+		w->parts[w->nr_parts - 1].end = tell(w);
+}
+
+/* Compresses into out, which has room for it; returns the size, 0 after an error. */
+static size_t compress_to(struct trace_writer *w, void *to, size_t room, const struct bytes *from)
+{
+	uLongf zlib_size = room;
+	size_t size;
+
+	if (w->config.compression == TW_ZLIB) {
+		if (compress2(to, &zlib_size, from->data, from->len, Z_BEST_COMPRESSION) == Z_OK)
+			return zlib_size;
+	} else {
+		size = ZSTD_compress2(w->zstd, to, room, from->data, from->len);
+		if (!ZSTD_isError(size))
+			return size;
+	}
+	tw_fail(w, -EIO);
+	return 0;
+}
+
+/* Writes a block as compressed sections and chunks have it: both sizes, then the data. */
+static void out_compressed(struct trace_writer *w, const struct bytes *from)
+{
+	size_t room = w->config.compression == TW_ZLIB ? compressBound(from->len)
+						       : ZSTD_compressBound(from->len);
+	void *to;
+	size_t size;
+
+	if (w->err)
+		return;
+	to = malloc(room);
+	if (!to) {
+		tw_fail(w, -ENOMEM);
+		return;
+	}
+	size = compress_to(w, to, room, from);
+	out_word(w, size, 4);
+	out_word(w, from->len, 4);
+	out(w, to, size);
+	free(to);
+}
+
+/* Writes a section's header; returns where its size has to be filled in. */
+static uint64_t section_begin(struct trace_writer *w, unsigned int id, const char *description,
+			      bool compressed)
+{
+	uint64_t size_at;
+
+	part_begin(w, id);
+	out_word(w, id, 2);
+	out_word(w, compressed ? SECTION_COMPRESSED : 0, 2);
+	out_word(w, w->strings.len, 4);
+	tw_bytes(w, &w->strings, description, strlen(description) + 1);
+	size_at = tell(w);
+	out_word(w, 0, 8);
+	return size_at;
+}
+
+static void section_end(struct trace_writer *w, uint64_t size_at)
+{
+	patch_word(w, size_at, tell(w) - size_at - 8, 8);
+	part_end(w);
+}
+
+static void section(struct trace_writer *w, unsigned int id, const char *description,
+		    const struct bytes *body, bool compressed)
+{
+	uint64_t size_at = section_begin(w, id, description, compressed);
+
+	if (compressed)
+		out_compressed(w, body);
+	else
+		out_bytes(w, body);
+	section_end(w, size_at);
+}
+
+static void put_sized_text(struct trace_writer *w, struct bytes *to, const char *name,
+			   const char *text)
+{
+	tw_bytes(w, to, name, strlen(name) + 1);
+	tw_put(w, to, strlen(text), 8);
+	tw_bytes(w, to, text, strlen(text));
+}
+
+static void body_header_info(struct trace_writer *w, struct bytes *to)
+{
+	static const char header_event[] = "# compressed entry header\n"
+					   "\ttype_len    :    5 bits\n"
+					   "\ttime_delta  :   27 bits\n"
+					   "\tarray       :   32 bits\n"
+					   "\n"
+					   "\tpadding     : type == 29\n"
+					   "\ttime_extend : type == 30\n"
+					   "\ttime_stamp : type == 31\n"
+					   "\tdata max type_len  == 28\n";
+	unsigned int data_offset = 8 + w->config.long_size;
+	char header_page[512];
+
+	snprintf(header_page, sizeof(header_page),
+		 "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+		 "\tfield: local_t commit;\toffset:8;\tsize:%u;\tsigned:1;\n"
+		 "\tfield: char overwrite;\toffset:8;\tsize:1;\tsigned:0;\n"
+		 "\tfield: char data;\toffset:%u;\tsize:%u;\tsigned:0;\n",
+		 w->config.long_size, data_offset, w->config.subbuf_size - data_offset);
+	put_sized_text(w, to, "header_page", header_page);
+	put_sized_text(w, to, "header_event", header_event);
+}
+
+static void put_format(struct trace_writer *w, struct bytes *to, struct tw_event *event)
+{
+	struct bytes text = { 0 };
+
+	tw_event_format(event, &text);
+	tw_put(w, to, text.len, 8);
+	tw_bytes(w, to, text.data, text.len);
+	free(text.data);
+}
+
+static unsigned int nr_events_of(const struct trace_writer *w, const char *system)
+{
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < w->nr_events; i++)
+		nr += !strcmp(w->events[i]->system, system);
+	return nr;
+}
+
+static void put_formats_of(struct trace_writer *w, struct bytes *to, const char *system)
+{
+	tw_put(w, to, nr_events_of(w, system), 4);
+	for (size_t i = 0; i < w->nr_events; i++) {
+		if (!strcmp(w->events[i]->system, system))
+			put_format(w, to, w->events[i]);
+	}
+}
+
+static void body_ftrace_events(struct trace_writer *w, struct bytes *to)
+{
+	put_formats_of(w, to, "ftrace");
+}
+
+/* True for the first event of each system but ftrace. */
+static bool begins_system(const struct trace_writer *w, size_t nr)
+{
+	const char *system = w->events[nr]->system;
+
+	if (!strcmp(system, "ftrace"))
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		if (!strcmp(w->events[i]->system, system))
+			return false;
+	}
+	return true;
+}
+
+static void body_event_formats(struct trace_writer *w, struct bytes *to)
+{
+	unsigned int nr_systems = 0;
+
+	for (size_t i = 0; i < w->nr_events; i++)
+		nr_systems += begins_system(w, i);
+	tw_put(w, to, nr_systems, 4);
+	for (size_t i = 0; i < w->nr_events; i++) {
+		const char *system = w->events[i]->system;
+
+		if (!begins_system(w, i))
+			continue;
+		tw_bytes(w, to, system, strlen(system) + 1);
+		put_formats_of(w, to, system);
+	}
+}
+
+static void body_kallsyms(struct trace_writer *w, struct bytes *to)
+{
+	tw_put(w, to, w->kallsyms.len, 4);
+	tw_bytes(w, to, w->kallsyms.data, w->kallsyms.len);
+}
+
+static void body_printk(struct trace_writer *w, struct bytes *to)
+{
+	tw_put(w, to, w->printk.len, 4);
+	tw_bytes(w, to, w->printk.data, w->printk.len);
+}
+
+static void body_cmdlines(struct trace_writer *w, struct bytes *to)
+{
+	tw_put(w, to, w->comms.len, 8);
+	tw_bytes(w, to, w->comms.data, w->comms.len);
+}
+
+/* The parts before the options; in v7 each is a section. */
+static const struct {
+	unsigned int id;
+	const char *description;
+	void (*body)(struct trace_writer *w, struct bytes *to);
+} parts[] = {
+	{ TW_OPT_HEADER_INFO, "headers", body_header_info },
+	{ TW_OPT_FTRACE_EVENTS, "ftrace events", body_ftrace_events },
+	{ TW_OPT_EVENT_FORMATS, "events format", body_event_formats },
+	{ TW_OPT_KALLSYMS, "kallsyms", body_kallsyms },
+	{ TW_OPT_PRINTK, "printk", body_printk },
+	{ TW_OPT_CMDLINES, "command lines", body_cmdlines },
+};
+
+#define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
+
+static void put_option(struct trace_writer *w, struct bytes *to, unsigned int id, const void *data,
+		       size_t size)
+{
+	tw_put(w, to, id, 2);
+	tw_put(w, to, size, 4);
+	tw_bytes(w, to, data, size);
+}
+
+static void put_option_word(struct trace_writer *w, struct bytes *to, unsigned int id,
+			    uint64_t value, unsigned int size)
+{
+	uint8_t word[8];
+
+	tw_store(w, word, value, size);
+	put_option(w, to, id, word, size);
+}
+
+static void put_clock_option(struct trace_writer *w, struct bytes *to)
+{
+	char text[128];
+
+	if (w->config.flags & (TW_NO_CLOCK | TW_NO_OPTIONS))
+		return;
+	if (w->config.version == 6 && w->config.flags & TW_CLOCK_AFTER) {
+		put_option(w, to, TW_OPT_TRACECLOCK, NULL, 0);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s[%s] counter uptime\n",
+		 strcmp(w->config.clock, "local") ? "local " : "", w->config.clock);
+	put_option(w, to, TW_OPT_TRACECLOCK, text, strlen(text) + 1);
+}
+
+static void put_caller_options(struct trace_writer *w, struct bytes *to)
+{
+	for (size_t i = 0; i < w->nr_options; i++)
+		put_option(w, to, w->options[i].id, w->options[i].data.data,
+			   w->options[i].data.len);
+}
+
+static unsigned int nr_cpus(const struct trace_writer *w)
+{
+	unsigned int nr = w->config.nr_cpus;
+
+	for (size_t i = 0; i < w->nr_buffers; i++) {
+		if (w->buffers[i]->nr_streams > nr)
+			nr = w->buffers[i]->nr_streams;
+	}
+	return nr ? nr : 1;
+}
+
+static void flush_chunk(struct trace_writer *w)
+{
+	if (!w->chunk.len)
+		return;
+	out_compressed(w, &w->chunk);
+	w->chunk.len = 0;
+	w->nr_chunks++;
+}
+
+void tw_sink_page(struct trace_writer *w, const uint8_t *page, unsigned int subbuf_size)
+{
+	if (w->config.compression == TW_PLAIN) {
+		out(w, page, subbuf_size);
+		return;
+	}
+	tw_bytes(w, &w->chunk, page, subbuf_size);
+	if (w->chunk.len >= (size_t)w->config.chunk_pages * subbuf_size)
+		flush_chunk(w);
+}
+
+static void out_stream_pages(struct trace_writer *w, struct tw_buffer *b, unsigned int cpu)
+{
+	struct tw_stream *s = tw_stream(w, cpu);
+	int err;
+
+	if (!s)
+		return;
+	w->sink = s;
+	for (size_t at = 0; at < s->pages.len; at += b->subbuf_size)
+		tw_sink_page(w, s->pages.data + at, b->subbuf_size);
+	if (b->generate && cpu < w->config.nr_cpus) {
+		err = b->generate(w, cpu, b->generate_ctx);
+		if (err)
+			tw_fail(w, err);
+	}
+	tw_page_close(w, s, b->subbuf_size);
+	w->sink = NULL;
+}
+
+/* Writes one CPU's data, aligned; returns its size in the file, 0 if it has none. */
+static uint64_t out_stream(struct trace_writer *w, struct tw_buffer *b, unsigned int cpu,
+			   uint64_t *offset)
+{
+	bool has_data;
+
+	align(w, b->subbuf_size);
+	*offset = tell(w);
+	has_data = (cpu < b->nr_streams && b->streams[cpu]) ||
+		   (b->generate && cpu < w->config.nr_cpus);
+	if (!has_data || w->err)
+		return 0;
+	if (w->config.compression == TW_PLAIN) {
+		out_stream_pages(w, b, cpu);
+		return tell(w) - *offset;
+	}
+	w->nr_chunks = 0;
+	out_word(w, 0, 4);
+	out_stream_pages(w, b, cpu);
+	flush_chunk(w);
+	patch_word(w, *offset, w->nr_chunks, 4);
+	return tell(w) - *offset;
+}
+
+static void v6_clock_text(struct trace_writer *w, const struct tw_buffer *b)
+{
+	char text[128];
+
+	if (w->config.flags & TW_NO_CLOCK)
+		return;
+	snprintf(text, sizeof(text), "[%s]", b->clock);
+	out_word(w, strlen(text), 8);
+	out(w, text, strlen(text));
+}
+
+static void v6_buffer(struct trace_writer *w, unsigned int nr)
+{
+	struct tw_buffer *b = w->buffers[nr];
+	unsigned int cpus = nr_cpus(w);
+	uint64_t table_at, offset, size;
+
+	w->in_use = nr;
+	part_begin(w, TW_OPT_BUFFER);
+	if (nr)
+		patch_word(w, b->v6_option_at, tell(w), 8);
+	out(w, "flyrecord", 10);
+	table_at = tell(w);
+	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
+		out_word(w, 0, 8);
+		out_word(w, 0, 8);
+	}
+	if (w->config.header_cpus && w->config.header_cpus < cpus) {
+		out_word(w, 0, 8);
+		out_word(w, 0, 8);
+	}
+	v6_clock_text(w, b);
+	for (unsigned int cpu = 0; cpu < cpus && !w->err; cpu++) {
+		size = out_stream(w, b, cpu, &offset);
+		patch_word(w, table_at + 16 * cpu, offset, 8);
+		patch_word(w, table_at + 16 * cpu + 8, size, 8);
+	}
+	part_end(w);
+}
+
+static void v6_options(struct trace_writer *w)
+{
+	struct bytes options = { 0 };
+	uint64_t at;
+
+	if (w->config.flags & TW_NO_OPTIONS) {
+		if (w->nr_buffers > 1)
+			tw_fail(w, -EINVAL);
+		return;
+	}
+	part_begin(w, TW_OPT_DONE);
+	out(w, "options  ", 10);
+	at = tell(w);
+	put_clock_option(w, &options);
+	if (w->config.header_cpus)
+		put_option_word(w, &options, TW_OPT_CPUCOUNT, nr_cpus(w), 4);
+	put_caller_options(w, &options);
+	for (size_t i = 1; i < w->nr_buffers; i++) {
+		struct bytes data = { 0 };
+
+		w->buffers[i]->v6_option_at = at + options.len + 6;
+		tw_put(w, &data, 0, 8);
+		tw_bytes(w, &data, w->buffers[i]->name, strlen(w->buffers[i]->name) + 1);
+		put_option(w, &options, TW_OPT_BUFFER, data.data, data.len);
+		free(data.data);
+	}
+	tw_put(w, &options, TW_OPT_DONE, 2);
+	out_bytes(w, &options);
+	part_end(w);
+	free(options.data);
+}
+
+static void write_v6(struct trace_writer *w)
+{
+	for (size_t i = 0; i < NR_PARTS; i++) {
+		struct bytes body = { 0 };
+
+		part_begin(w, parts[i].id);
+		parts[i].body(w, &body);
+		out_bytes(w, &body);
+		part_end(w);
+		free(body.data);
+	}
+	w->formats_written = true;
+	out_word(w, w->config.header_cpus ? w->config.header_cpus : nr_cpus(w), 4);
+	v6_options(w);
+	for (size_t i = 0; i < w->nr_buffers; i++)
+		v6_buffer(w, i);
+}
+
+/*
+ * Writes an options section, points to it from *link and moves *link to the section's own end. A
+ * compressed section cannot be pointed on from later: there is only one then.
+ */
+static void v7_options(struct trace_writer *w, struct bytes *options, uint64_t *link)
+{
+	bool compressed = w->config.flags & TW_ONE_OPTIONS_SECTION && w->config.compression;
+
+	patch_word(w, *link, tell(w), 8);
+	put_option_word(w, options, TW_OPT_DONE, 0, 8);
+	section(w, TW_OPT_DONE, "options", options, compressed);
+	*link = tell(w) - 8;
+	options->len = 0;
+}
+
+/* Writes a buffer's section and appends its option. */
+static void v7_buffer(struct trace_writer *w, unsigned int nr, struct bytes *options)
+{
+	struct tw_buffer *b = w->buffers[nr];
+	struct bytes option = { 0 }, entries = { 0 };
+	char description[MAX_DESCRIPTION];
+	uint64_t size_at, offset, size;
+	unsigned int nr_entries = 0;
+
+	w->in_use = nr;
+	tw_put(w, &option, tell(w), 8);
+	snprintf(description, sizeof(description), "buffer flyrecord %s", b->name);
+	size_at = section_begin(w, TW_OPT_BUFFER, description, w->config.compression);
+	for (unsigned int cpu = 0; cpu < nr_cpus(w) && !w->err; cpu++) {
+		size = out_stream(w, b, cpu, &offset);
+		if (!size)
+			continue;
+		tw_put(w, &entries, cpu, 4);
+		tw_put(w, &entries, offset, 8);
+		tw_put(w, &entries, size, 8);
+		nr_entries++;
+	}
+	section_end(w, size_at);
+
+	tw_bytes(w, &option, b->name, strlen(b->name) + 1);
+	tw_bytes(w, &option, b->clock, strlen(b->clock) + 1);
+	tw_put(w, &option, b->subbuf_size, 4);
+	tw_put(w, &option, nr_entries, 4);
+	tw_bytes(w, &option, entries.data, entries.len);
+	put_option(w, options, TW_OPT_BUFFER, option.data, option.len);
+	free(option.data);
+	free(entries.data);
+}
+
+static void v7_extra_sections(struct trace_writer *w, struct bytes *options)
+{
+	for (size_t i = 0; i < w->nr_sections; i++) {
+		const struct tw_extra_section *s = &w->sections[i];
+
+		if (s->listed)
+			put_option_word(w, options, s->id, tell(w), 8);
+		section(w, s->id, "extra", &s->data, w->config.compression);
+	}
+}
+
+static void write_v7(struct trace_writer *w)
+{
+	static const char *const names[] = {
+		[TW_PLAIN] = "none",
+		[TW_ZSTD] = "zstd",
+		[TW_ZLIB] = "zlib",
+	};
+	const char *name = names[w->config.compression], *version = "";
+	bool one_section = w->config.flags & TW_ONE_OPTIONS_SECTION;
+	struct bytes options = { 0 }, strings = { 0 };
+	uint64_t link;
+
+	if (w->config.compression)
+		version = w->config.compression == TW_ZSTD ? ZSTD_versionString() : zlibVersion();
+	out(w, name, strlen(name) + 1);
+	out(w, version, strlen(version) + 1);
+	link = tell(w);
+	out_word(w, 0, 8);
+
+	for (size_t i = 0; i < NR_PARTS; i++) {
+		struct bytes body = { 0 };
+
+		put_option_word(w, &options, parts[i].id, tell(w), 8);
+		parts[i].body(w, &body);
+		section(w, parts[i].id, parts[i].description, &body, w->config.compression);
+		free(body.data);
+	}
+	w->formats_written = true;
+	v7_extra_sections(w, &options);
+	put_clock_option(w, &options);
+	if (!(w->config.flags & TW_NO_OPTIONS))
+		put_option_word(w, &options, TW_OPT_CPUCOUNT, nr_cpus(w), 4);
+	put_caller_options(w, &options);
+	if (!one_section)
+		v7_options(w, &options, &link);
+	for (size_t i = 0; i < w->nr_buffers; i++) {
+		v7_buffer(w, i, &options);
+		if (!one_section)
+			v7_options(w, &options, &link);
+	}
+	if (one_section)
+		v7_options(w, &options, &link);
+
+	/* The section's own description is in it. */
+	tw_bytes(w, &strings, w->strings.data, w->strings.len);
+	tw_bytes(w, &strings, "strings", sizeof("strings"));
+	section(w, TW_OPT_STRINGS, "strings", &strings, w->config.compression);
+	free(options.data);
+	free(strings.data);
+}
+
+static void write_file(struct trace_writer *w)
+{
+	char number[16];
+	const char *version = w->config.version_text;
+
+	if (!version) {
+		snprintf(number, sizeof(number), "%u", w->config.version);
+		version = number;
+	}
+	out(w, "\x17\x08\x44tracing", 10);
+	out(w, version, strlen(version) + 1);
+	out_word(w, w->config.big_endian, 1);
+	out_word(w, w->config.user_long_size, 1);
+	out_word(w, w->config.file_page_size, 4);
+	if (w->config.version == 6)
+		write_v6(w);
+	else
+		write_v7(w);
+}
+
+int tw_write(struct trace_writer *w, const char *path)
+{
+	if (w->err)
+		return w->err;
+	w->nr_parts = 0;
+	w->strings.len = 0;
+	w->zstd = ZSTD_createCCtx();
+	if (!w->zstd)
+		return tw_fail(w, -ENOMEM);
+	/* As trace-cmd's: frames that do not say how large their content is. */
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_contentSizeFlag, 0);
+	w->file = fopen(path, "w");
+	if (w->file) {
+		write_file(w);
+		if (fclose(w->file))
+			tw_fail(w, -errno);
+		w->file = NULL;
+	} else {
+		tw_fail(w, -errno);
+	}
+	ZSTD_freeCCtx(w->zstd);
+	free(w->chunk.data);
+	w->chunk = (struct bytes){ 0 };
+	return w->err;
+}
