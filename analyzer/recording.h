@@ -16,10 +16,10 @@
 /* All zero is empty; recording_release() frees what it owns: every pointer. */
 struct recording {
 	char *file;
-	uint64_t trace_id; /* 0: the recording has none */
-	char *kernel;	   /* release, as uname -r; NULL unknown */
-	char *arch;	   /* as uname -m; NULL unknown */
-	uint32_t page_size; /* bytes */
+	uint64_t trace_id;  /* 0: the recording has none */
+	char *kernel;	    /* release, as uname -r; NULL unknown */
+	char *arch;	    /* as uname -m; NULL unknown */
+	uint32_t page_size; /* bytes, 0 unknown */
 	char *clock;	    /* trace clock; NULL unknown */
 	bool time_is_ns;    /* else ticks of that clock */
 	bool exact;	    /* the clock counts instructions (manifest or --exact) */
@@ -33,6 +33,19 @@ struct recording {
 	struct damages damages;
 	struct summary summary;
 };
+
+/* The word for the unit of its times: "ns", "cycles" of a raw TSC, else "ticks". */
+const char *recording_time_unit(const struct recording *r);
+
+/*
+ * The sum of @nr recordings into @total, which was empty: summaries, events, lost events, duration.
+ * What they do not have in common (kernel, clock, …) stays unknown, and the times in the summary
+ * are dropped where units differ. Rows come out sorted. Returns 0 or -ENOMEM.
+ */
+int recordings_total(struct recording *total, const struct recording *recs, size_t nr);
+
+/* Whether recordings of different time units are among them. */
+bool recordings_mix_units(const struct recording *recs, size_t nr);
 
 void recording_release(struct recording *r);
 

@@ -16,31 +16,34 @@ struct summary_row {
 	uint64_t folios, episodes;
 	uint64_t ptes, ptes_touched, ptes_resolved; /* sums over episodes */
 	uint64_t timed_ptes;			    /* resolved in episodes that were timed */
-	struct hist latency;			    /* of each fault */
-	struct hist per_folio_latency;		    /* sum of each episode */
+	struct hist latency;			    /* of each fault that has an exit */
+	struct hist per_folio_latency;		    /* sum of each timed episode */
 	struct hist time_to_complete;		    /* of each completed episode */
 	struct hist ptes_per_fault;		    /* batch sizes where known */
 };
 
-/* Faults as they were paired, before filters choose what is counted in the rows. */
 struct fault_counts {
-	uint64_t total;	     /* logical faults counted in the rows */
-	uint64_t entries;    /* as recorded */
-	uint64_t exits;	     /* as recorded */
-	uint64_t unpaired_entries, unpaired_exits;
-	uint64_t retries; /* merged into a logical fault */
+	/* As counted in the rows: only what passes the filters. */
+	uint64_t total;	  /* logical faults */
+	uint64_t retries; /* merged into them */
 	uint64_t major, remote;
+	/* As recorded, whatever the filters say; the pairing stage counts them. */
+	uint64_t entries, exits;
+	uint64_t unpaired_entries, unpaired_exits;
 };
 
 /* All zero is an empty summary; summary_release() returns it to that. */
 struct summary {
 	struct fault_counts counts;
-	struct summary_row **rows; /* owned, in order of first use */
+	struct summary_row **rows; /* owned; in order of first use until summary_sort() */
 	size_t nr_rows;
-	struct summary_row **index; /* by key; owned */
+	uint16_t *index; /* by key: place in rows plus 1, 0 none; owned */
 };
 
-/* Count one fault with its outcome. Returns 0 or -ENOMEM. */
+/*
+ * Count one fault with its outcome; one that is not counted (filters) adds nothing. Leaves entries,
+ * exits and unpaired_* alone. Returns 0 or -ENOMEM.
+ */
 int summary_add_fault(struct summary *s, const struct fault *f, const struct outcome *o);
 
 /* Count one ended episode. Returns 0 or -ENOMEM. */
@@ -55,11 +58,25 @@ struct summary_row *summary_row(struct summary *s, const struct fault_key *key);
 /* Sort rows by class, level, order, evidence, from, source: the order in which they are shown. */
 void summary_sort(struct summary *s);
 
+/* The order of summary_sort(), as strcmp() answers. */
+int fault_key_compare(const struct fault_key *a, const struct fault_key *b);
+
+/* Add the counters and distributions of @from to @to, whose key stays. Returns 0 or -ENOMEM. */
+int row_merge(struct summary_row *to, const struct summary_row *from);
+
 /* faults / ptes: the faults that each PTE cost; NAN when there are no PTEs. */
 double row_faults_per_pte(const struct summary_row *r);
 
-/* per-folio latency / PTEs resolved in timed episodes, time units; NAN when there are none. */
+/*
+ * per-folio latency / PTEs resolved in timed episodes, time units; NAN when there are none or when
+ * the sum is unknown.
+ */
 double row_time_per_pte(const struct summary_row *r);
+
+/* Forget every time of @r; counters and batch sizes stay. */
+void row_drop_times(struct summary_row *r);
+
+void row_release(struct summary_row *r);
 
 void summary_release(struct summary *s);
 
