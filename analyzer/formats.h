@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Event ids and fields, from the format texts that the traced kernel printed
+ * (events/SYSTEM/NAME/format), and reading a field's value from an event's data. Print formats are
+ * not looked at.
+ */
+#ifndef FORMATS_H
+#define FORMATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "damage.h"
+#include "endian_read.h"
+#include "tracefile.h"
+
+enum field_kind {
+	FIELD_NUMBER,	   /* 1, 2, 4 or 8 bytes */
+	FIELD_ARRAY,	   /* or a struct: bytes */
+	FIELD_DYNAMIC,	   /* __data_loc: 16 bits offset in the event, 16 bits size */
+	FIELD_DYNAMIC_REL, /* __rel_loc: offset counts from behind the field */
+};
+
+struct field {
+	char *name;
+	uint32_t offset, size; /* bytes, in the event's data */
+	enum field_kind kind;
+	bool is_signed;
+};
+
+struct event_format {
+	char *system, *name;
+	uint32_t id;
+	struct field *fields;
+	size_t nr_fields;
+	uint32_t size; /* of an event's fixed part: no shorter event is one */
+};
+
+/* All zero is empty; formats_release() frees all. */
+struct formats {
+	struct event_format *list;
+	size_t nr;
+};
+
+/* Where a sub-buffer has its parts: events/header_page. */
+struct page_layout {
+	uint32_t commit_offset, commit_size; /* 4 or 8: the kernel's long */
+	uint32_t data_offset;
+	uint32_t page_size; /* data_offset and the data's size */
+};
+
+/*
+ * Parse all texts; one that is damaged is noted in @d and left out. 0 or -ENOMEM.
+ */
+int formats_parse(struct formats *f, const struct trace_text *texts, size_t nr, struct damages *d);
+
+/* Parse header_page. 0, -EBADMSG (noted in @d) or -ENOMEM. */
+int page_layout_parse(struct page_layout *l, const struct trace_text *text, struct damages *d);
+
+/* NULL when the recording has no such event, or field; @system NULL takes any. */
+const struct event_format *formats_find(const struct formats *f, const char *system,
+					const char *name);
+const struct field *format_field(const struct event_format *e, const char *name);
+
+void formats_release(struct formats *f);
+
+/* The value of a FIELD_NUMBER in an event of at least the format's size, sign-extended. */
+static inline uint64_t field_value(const struct field *f, const uint8_t *data, bool big_endian)
+{
+	const uint8_t *p = data + f->offset;
+
+	switch (f->size) {
+	case 8:
+		return read_u64(p, big_endian);
+	case 4: {
+		uint32_t v = read_u32(p, big_endian);
+
+		return f->is_signed ? (uint64_t)(int32_t)v : v;
+	}
+	case 2: {
+		uint16_t v = read_u16(p, big_endian);
+
+		return f->is_signed ? (uint64_t)(int16_t)v : v;
+	}
+	default:
+		return f->is_signed ? (uint64_t)(int8_t)*p : *p;
+	}
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sub-buffers of one CPU, one after the other, read in large pieces and unpacked where the
+ * recording is compressed. Memory is bounded by the piece, not by the file.
+ */
+#ifndef PAGES_H
+#define PAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tracefile.h"
+
+#define PAGES_BUDGET	(16u << 20) /* bytes for the pieces of all CPUs together */
+#define PAGES_MAX_PIECE (256u << 10)
+#define PAGES_MAX_CHUNK (64u << 20) /* ten sub-buffers is trace-cmd's habit */
+
+/* Owned by pages_close(). */
+struct pages {
+	struct tracefile *tf;
+	uint32_t cpu;
+	uint32_t page_size;
+	size_t piece_size;
+	uint64_t pos, end; /* of what was not read yet, in the file */
+	bool compressed;
+	uint32_t chunks_left;
+	uint8_t *piece; /* unpacked sub-buffers */
+	size_t piece_room, filled, next;
+	uint64_t piece_offset; /* of the piece in the file; of its chunk where that is compressed */
+};
+
+/*
+ * Read the data of @cpu, a CPU of @b, in sub-buffers of @page_size bytes, as one of @nr_streams that
+ * share the budget. Allocates nothing before the first page.
+ */
+void pages_open(struct pages *p, struct tracefile *tf, const struct trace_buffer *b,
+		const struct trace_cpu *cpu, uint32_t page_size, size_t nr_streams);
+
+/*
+ * The next sub-buffer of page_size bytes, good until the next call; NULL at the end. *offset is its
+ * place in the file, or that of its chunk. What cannot be read is noted as damage and passed over.
+ */
+const uint8_t *pages_next(struct pages *p, uint64_t *offset);
+
+void pages_close(struct pages *p);
+
+#endif

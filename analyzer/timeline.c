@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* All CPUs of all buffers as one stream of records in time order: a heap of their next records. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "timeline.h"
+
+static bool earlier(const struct heap_entry *a, const struct heap_entry *b)
+{
+	return a->ts != b->ts ? a->ts < b->ts : a->stream < b->stream;
+}
+
+/* Let the root sink to its place. */
+static void sift_down(struct heap_entry *heap, size_t nr, size_t at)
+{
+	struct heap_entry moved = heap[at];
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= nr)
+			break;
+		if (child + 1 < nr && earlier(&heap[child + 1], &heap[child]))
+			child++;
+		if (!earlier(&heap[child], &moved))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = moved;
+}
+
+/* Begin the stream's next page that is whole. Returns 0 at the end of its data. */
+static int next_page(struct timeline *t, struct stream *s)
+{
+	for (;;) {
+		const char *reason;
+		uint64_t lost;
+
+		s->page_start = pages_next(&s->pages, &s->page_offset);
+		if (!s->page_start)
+			return 0;
+		reason = ringbuf_load(&s->page, s->layout, s->page_start, t->tf->big_endian, &lost);
+		if (reason) {
+			damage_add(&t->tf->damages, s->page_offset, "a sub-buffer of CPU %u %s",
+				   s->next.cpu, reason);
+			s->next.after_loss = true;
+			continue;
+		}
+		if (lost == RINGBUF_LOST_UNCOUNTED)
+			t->lost_uncounted++;
+		else
+			t->lost += lost;
+		if (lost)
+			s->next.after_loss = true;
+		return 1;
+	}
+}
+
+/* Read the stream's next record. Returns 0 at the end of its data. */
+static int advance(struct timeline *t, struct stream *s)
+{
+	int ret;
+
+	while ((ret = ringbuf_next(&s->page, &s->next)) != 1) {
+		if (ret < 0) {
+			uint64_t at = s->pages.compressed ? 0 : s->page.pos - s->page_start;
+
+			damage_add(&t->tf->damages, s->page_offset + at,
+				   "a sub-buffer of CPU %u holds what is no event", s->next.cpu);
+			s->next.after_loss = true;
+		}
+		if (!next_page(t, s))
+			return 0;
+	}
+	if (t->convert)
+		s->next.ts = trace_clock_convert(&t->tf->clock, s->next.cpu, s->next.ts);
+	return 1;
+}
+
+/* Where header_page and the option disagree: it is about the top instance, the option about its own. */
+static struct page_layout buffer_layout(const struct page_layout *layout,
+					const struct trace_buffer *b)
+{
+	struct page_layout own = *layout;
+
+	if (*b->name && b->page_size > own.data_offset)
+		own.page_size = b->page_size;
+	return own;
+}
+
+static void open_streams(struct timeline *t)
+{
+	struct stream *s = t->streams;
+
+	for (size_t i = 0; i < t->tf->nr_buffers; i++) {
+		struct trace_buffer *b = &t->tf->buffers[i];
+
+		for (size_t j = 0; j < b->nr_cpus; j++, s++) {
+			pages_open(&s->pages, t->tf, b, &b->cpus[j], t->layouts[i].page_size,
+				   t->nr_streams);
+			s->layout = &t->layouts[i];
+			s->next.cpu = b->cpus[j].cpu;
+			if (!advance(t, s))
+				continue;
+			t->heap[t->nr_heap++] = (struct heap_entry){
+				.ts = s->next.ts, .stream = s - t->streams
+			};
+		}
+	}
+	for (size_t i = t->nr_heap / 2; i-- > 0;)
+		sift_down(t->heap, t->nr_heap, i);
+}
+
+int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_layout *layout)
+{
+	*t = (struct timeline){ .tf = tf, .convert = !trace_clock_is_identity(&tf->clock) };
+	for (size_t i = 0; i < tf->nr_buffers; i++)
+		t->nr_streams += tf->buffers[i].nr_cpus;
+	t->layouts = calloc(tf->nr_buffers + 1, sizeof(*t->layouts));
+	t->streams = calloc(t->nr_streams + 1, sizeof(*t->streams));
+	t->heap = calloc(t->nr_streams + 1, sizeof(*t->heap));
+	if (!t->layouts || !t->streams || !t->heap)
+		return -ENOMEM;
+	for (size_t i = 0; i < tf->nr_buffers; i++)
+		t->layouts[i] = buffer_layout(layout, &tf->buffers[i]);
+	open_streams(t);
+	return 0;
+}
+
+/* The root's record was used: replace it by its stream's next. */
+static void replace_root(struct timeline *t)
+{
+	struct stream *s = &t->streams[t->heap[0].stream];
+
+	s->next.after_loss = false;
+	if (advance(t, s))
+		t->heap[0].ts = s->next.ts;
+	else
+		t->heap[0] = t->heap[--t->nr_heap];
+	if (t->nr_heap > 1)
+		sift_down(t->heap, t->nr_heap, 0);
+}
+
+const struct record *timeline_next(struct timeline *t)
+{
+	if (t->consumed)
+		replace_root(t);
+	t->consumed = t->nr_heap;
+	if (!t->nr_heap)
+		return NULL;
+	t->records++;
+	return &t->streams[t->heap[0].stream].next;
+}
+
+void timeline_close(struct timeline *t)
+{
+	for (size_t i = 0; i < t->nr_streams && t->streams; i++)
+		pages_close(&t->streams[i].pages);
+	free(t->streams);
+	free(t->layouts);
+	free(t->heap);
+	*t = (struct timeline){ 0 };
+}

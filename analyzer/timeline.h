@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All CPUs of all buffers as one stream of records in time order, pulled one at a time. */
+#ifndef TIMELINE_H
+#define TIMELINE_H
+
+#include "formats.h"
+#include "pages.h"
+#include "ringbuf.h"
+#include "tracefile.h"
+
+/* One CPU of one buffer. */
+struct stream {
+	struct pages pages;
+	struct ringbuf page;
+	const struct page_layout *layout;
+	struct record next; /* its next record, time converted */
+	uint64_t page_offset;
+	const uint8_t *page_start;
+};
+
+struct heap_entry {
+	uint64_t ts;
+	uint32_t stream;
+};
+
+struct timeline {
+	struct tracefile *tf;
+	struct page_layout *layouts; /* one a buffer; owned */
+	struct stream *streams;	     /* owned */
+	size_t nr_streams;
+	struct heap_entry *heap; /* streams that have a next record, earliest first; owned */
+	size_t nr_heap;
+	bool convert;  /* time stamps change */
+	bool consumed; /* the record of heap[0] was handed out */
+	uint64_t records;
+	uint64_t lost; /* events, where pages count them */
+	uint64_t lost_uncounted; /* pages that lost events and do not say how many */
+};
+
+/*
+ * Start at the first record of @tf, whose header_page is @layout. 0 or -ENOMEM; timeline_close() is
+ * due in either case. Damage that is met is noted in tf->damages.
+ */
+int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_layout *layout);
+
+/*
+ * The next record, good until the next call; NULL at the end. Records of equal time come in the
+ * order of the CPUs in the file.
+ */
+const struct record *timeline_next(struct timeline *t);
+
+void timeline_close(struct timeline *t);
+
+#endif

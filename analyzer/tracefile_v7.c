@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * trace.dat version 7: sections with a header each, found through a chain of option sections.
+ * trace-cmd.dat.v7(5); what differs from that page is as trace-cmd writes and reads it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file_read.h"
+#include "tracefile.h"
+
+#define SECTION_HEADER_SIZE 16
+#define SECTION_COMPRESSED  0x1
+#define MAX_OPTION_SECTIONS 1024 /* trace-cmd writes two or three; the chain may be a cycle */
+
+struct section_header {
+	unsigned int id, flags;
+	uint64_t size; /* of what follows the header */
+};
+
+static int read_section_header(struct tracefile *tf, uint64_t offset, struct section_header *h)
+{
+	struct cursor c;
+	int err;
+
+	err = cursor_open_file(&c, tf->fd, offset, tf->size, tf->big_endian);
+	if (err)
+		return err;
+	h->id = cursor_u16(&c);
+	h->flags = cursor_u16(&c);
+	cursor_skip(&c, 4); /* its description, in STRINGS */
+	h->size = cursor_u64(&c);
+	if (c.failed || h->size > cursor_left(&c)) {
+		damage_add(&tf->damages, offset, "a section is cut or lies about its size");
+		err = -EBADMSG;
+	}
+	cursor_release(&c);
+	return err;
+}
+
+/* The section's packed bytes become *size plain ones. */
+static char *unpack_section(struct tracefile *tf, uint64_t offset, struct cursor *c, size_t *size)
+{
+	uint32_t packed = cursor_u32(c);
+	uint32_t plain = cursor_u32(c);
+	char *from;
+	char *to;
+
+	if (c->failed || packed > cursor_left(c) || !unpack_plausible(&tf->unpacker, packed, plain)) {
+		damage_add(&tf->damages, offset, "a compressed section lies about its size");
+		return NULL;
+	}
+	from = cursor_text(c, packed);
+	to = malloc((size_t)plain + 1);
+	if (from && to && !unpack(&tf->unpacker, from, packed, to, plain)) {
+		to[plain] = '\0';
+		*size = plain;
+	} else {
+		if (from && to)
+			damage_add(&tf->damages, offset, "a compressed section does not unpack");
+		free(to);
+		to = NULL;
+	}
+	free(from);
+	return to;
+}
+
+char *tracefile_section(struct tracefile *tf, uint64_t offset, unsigned int id, size_t *size)
+{
+	struct section_header h;
+	struct cursor c;
+	char *data = NULL;
+
+	if (read_section_header(tf, offset, &h) < 0)
+		return NULL;
+	if (h.id != id) {
+		damage_add(&tf->damages, offset, "section %u where section %u should be", h.id, id);
+		return NULL;
+	}
+	offset += SECTION_HEADER_SIZE;
+	if (cursor_open_file(&c, tf->fd, offset, offset + h.size, tf->big_endian) < 0)
+		return NULL;
+	if (h.flags & SECTION_COMPRESSED) {
+		data = unpack_section(tf, offset, &c, size);
+	} else {
+		data = cursor_text(&c, h.size);
+		*size = h.size;
+		if (!data && c.failed)
+			damage_add(&tf->damages, offset, "a section cannot be read");
+	}
+	cursor_release(&c);
+	return data;
+}
+
+/* BUFFER: where the pages of one instance stand. */
+static int option_buffer(struct tracefile *tf, const void *data, size_t size, uint64_t offset)
+{
+	struct section_header h;
+	struct trace_buffer *b;
+	struct cursor c;
+	uint64_t section;
+	uint32_t nr_cpus;
+	int err = 0;
+
+	cursor_open_memory(&c, data, size, tf->big_endian);
+	b = tracefile_add_buffer(tf);
+	if (!b)
+		return -ENOMEM;
+	section = cursor_u64(&c);
+	b->name = cursor_string(&c, size);
+	b->clock = cursor_string(&c, size);
+	b->page_size = cursor_u32(&c);
+	nr_cpus = cursor_u32(&c);
+	if (!c.failed && cursor_left(&c) / 20 < nr_cpus)
+		c.failed = true;
+	if (c.failed) {
+		damage_add(&tf->damages, offset, "a BUFFER option is shorter than it says");
+		return 0;
+	}
+	if (!nr_cpus)
+		return 0;
+	if (read_section_header(tf, section, &h) < 0)
+		h.flags = tf->unpacker.method == COMPRESSION_NONE ? 0 : SECTION_COMPRESSED;
+	b->compressed = h.flags & SECTION_COMPRESSED;
+	for (uint32_t i = 0; i < nr_cpus && !err; i++) {
+		uint32_t cpu = cursor_u32(&c);
+		uint64_t start = cursor_u64(&c);
+		uint64_t length = cursor_u64(&c);
+
+		err = tracefile_add_cpu(tf, b, cpu, start, length);
+	}
+	return err;
+}
+
+/* An option whose data is the offset of a section. */
+static int option_section(struct tracefile *tf, unsigned int id, uint64_t offset)
+{
+	struct cursor c;
+	size_t size;
+	char *section;
+	int err = 0;
+
+	if (tf->sections_read & (1u << id))
+		return 0;
+	tf->sections_read |= 1u << id;
+	if (id == OPTION_KALLSYMS) {
+		/* read when a recording needs it: it is large */
+		tf->kallsyms = (struct trace_section){ .offset = offset, .size = 1 };
+		return 0;
+	}
+	section = tracefile_section(tf, offset, id, &size);
+	if (!section)
+		return 0; /* noted: the other sections can be read */
+	cursor_open_memory(&c, section, size, tf->big_endian);
+	if (id == OPTION_HEADER_INFO)
+		err = tracefile_read_header_info(tf, &c, offset);
+	else if (id == OPTION_FTRACE_EVENTS)
+		err = tracefile_read_ftrace_formats(tf, &c, offset);
+	else if (id == OPTION_EVENT_FORMATS)
+		err = tracefile_read_event_formats(tf, &c, offset);
+	else if (id == OPTION_CMDLINES)
+		err = tracefile_read_cmdlines(tf, &c, offset);
+	free(section);
+	return err == -EBADMSG ? 0 : err;
+}
+
+static int take_option(struct tracefile *tf, unsigned int id, const void *data, size_t size,
+		       uint64_t offset, uint64_t *next)
+{
+	struct cursor c;
+
+	cursor_open_memory(&c, data, size, tf->big_endian);
+	switch (id) {
+	case OPTION_DONE:
+		*next = cursor_u64(&c);
+		return 0;
+	case OPTION_BUFFER:
+		return option_buffer(tf, data, size, offset);
+	case OPTION_BUFFER_TEXT:
+		damage_add(&tf->damages, offset,
+			   "a text recording holds no events to analyze");
+		return -ENOTSUP;
+	case OPTION_HEADER_INFO:
+	case OPTION_FTRACE_EVENTS:
+	case OPTION_EVENT_FORMATS:
+	case OPTION_KALLSYMS:
+	case OPTION_CMDLINES:
+		if (size < 8) {
+			damage_add(&tf->damages, offset, "option %u is shorter than it says", id);
+			return 0;
+		}
+		return option_section(tf, id, cursor_u64(&c));
+	default:
+		return tracefile_option(tf, id, data, size, offset);
+	}
+}
+
+/* One section of options; *next becomes the offset of the following one, 0 at the end. */
+static int read_options(struct tracefile *tf, uint64_t offset, uint64_t *next)
+{
+	struct cursor c;
+	size_t size;
+	char *section;
+	int err = 0;
+
+	*next = 0;
+	section = tracefile_section(tf, offset, OPTION_DONE, &size);
+	if (!section)
+		return 0;
+	cursor_open_memory(&c, section, size, tf->big_endian);
+	for (;;) {
+		unsigned int id = cursor_u16(&c);
+		uint32_t length = cursor_u32(&c);
+		const char *data = section + c.pos;
+
+		cursor_skip(&c, length);
+		if (c.failed) {
+			damage_add(&tf->damages, offset,
+				   "the list of options has no end or lies about a size");
+			break;
+		}
+		err = take_option(tf, id, data, length, offset, next);
+		if (err || id == OPTION_DONE)
+			break;
+	}
+	free(section);
+	return err;
+}
+
+int tracefile_read_v7(struct tracefile *tf, struct cursor *c)
+{
+	char *method = cursor_string(c, 64);
+	char *version = cursor_string(c, 64);
+	uint64_t offset = cursor_u64(c);
+	int err = 0;
+
+	if (c->failed || !method || !version) {
+		damage_add(&tf->damages, c->pos, "the header is cut");
+		err = -EBADMSG;
+	} else if (unpacker_open(&tf->unpacker, method) == -ENOTSUP) {
+		damage_add(&tf->damages, 0, "compressed with '%s', only zstd and zlib are known",
+			   method);
+		err = -ENOTSUP;
+	} else if (!offset) {
+		damage_add(&tf->damages, c->pos - 8, "no options: the recording was never finished");
+	}
+	for (int i = 0; !err && offset; i++) {
+		uint64_t next;
+
+		if (i == MAX_OPTION_SECTIONS) {
+			damage_add(&tf->damages, offset, "the sections of options form a cycle");
+			break;
+		}
+		err = read_options(tf, offset, &next);
+		offset = next;
+	}
+	free(method);
+	free(version);
+	return err;
+}
