@@ -12,157 +12,6 @@
 #define SECTION_COMPRESSED 1
 #define MAX_DESCRIPTION	   64
 
-static uint64_t tell(struct trace_writer *w)
-{
-	off_t at = ftello(w->file);
-
-	if (at < 0)
-		tw_fail(w, -errno);
-	return at;
-}
-
-static void out(struct trace_writer *w, const void *data, size_t size)
-{
-	if (!w->err && fwrite(data, 1, size, w->file) != size)
-		tw_fail(w, -errno);
-}
-
-static void out_bytes(struct trace_writer *w, const struct bytes *b)
-{
-	out(w, b->data, b->len);
-}
-
-static void out_word(struct trace_writer *w, uint64_t value, unsigned int size)
-{
-	uint8_t word[8];
-
-	tw_store(w, word, value, size);
-	out(w, word, size);
-}
-
-/* Writes a word over what stands at an earlier place of the file. */
-static void patch_word(struct trace_writer *w, uint64_t at, uint64_t value, unsigned int size)
-{
-	uint64_t end = tell(w);
-
-	if (w->err)
-		return;
-	if (fseeko(w->file, at, SEEK_SET)) {
-		tw_fail(w, -errno);
-		return;
-	}
-	out_word(w, value, size);
-	if (fseeko(w->file, end, SEEK_SET))
-		tw_fail(w, -errno);
-}
-
-static void align(struct trace_writer *w, unsigned int size)
-{
-	static const uint8_t zeros[4096];
-	uint64_t left = -tell(w) & (size - 1);
-
-	while (left && !w->err) {
-		size_t piece = left < sizeof(zeros) ? left : sizeof(zeros);
-
-		out(w, zeros, piece);
-		left -= piece;
-	}
-}
-
-static void part_begin(struct trace_writer *w, unsigned int id)
-{
-	struct tw_part *grown;
-
-	if (w->err)
-		return;
-	grown = tw_grow(w, w->parts, &w->nr_parts, sizeof(*grown));
-	if (!grown)
-		return;
-	w->parts = grown;
-	grown[w->nr_parts - 1].id = id;
-	grown[w->nr_parts - 1].offset = tell(w);
-}
-
-static void part_end(struct trace_writer *w)
-{
-	if (!w->err)
-		w->parts[w->nr_parts - 1].end = tell(w);
-}
-
-/* Compresses into out, which has room for it; returns the size, 0 after an error. */
-static size_t compress_to(struct trace_writer *w, void *to, size_t room, const struct bytes *from)
-{
-	uLongf zlib_size = room;
-	size_t size;
-
-	if (w->config.compression == TW_ZLIB) {
-		if (compress2(to, &zlib_size, from->data, from->len, Z_BEST_COMPRESSION) == Z_OK)
-			return zlib_size;
-	} else {
-		size = ZSTD_compress2(w->zstd, to, room, from->data, from->len);
-		if (!ZSTD_isError(size))
-			return size;
-	}
-	tw_fail(w, -EIO);
-	return 0;
-}
-
-/* Writes a block as compressed sections and chunks have it: both sizes, then the data. */
-static void out_compressed(struct trace_writer *w, const struct bytes *from)
-{
-	size_t room = w->config.compression == TW_ZLIB ? compressBound(from->len)
-						       : ZSTD_compressBound(from->len);
-	void *to;
-	size_t size;
-
-	if (w->err)
-		return;
-	to = malloc(room);
-	if (!to) {
-		tw_fail(w, -ENOMEM);
-		return;
-	}
-	size = compress_to(w, to, room, from);
-	out_word(w, size, 4);
-	out_word(w, from->len, 4);
-	out(w, to, size);
-	free(to);
-}
-
-/* Writes a section's header; returns where its size has to be filled in. */
-static uint64_t section_begin(struct trace_writer *w, unsigned int id, const char *description,
-			      bool compressed)
-{
-	uint64_t size_at;
-
-	part_begin(w, id);
-	out_word(w, id, 2);
-	out_word(w, compressed ? SECTION_COMPRESSED : 0, 2);
-	out_word(w, w->strings.len, 4);
-	tw_bytes(w, &w->strings, description, strlen(description) + 1);
-	size_at = tell(w);
-	out_word(w, 0, 8);
-	return size_at;
-}
-
-static void section_end(struct trace_writer *w, uint64_t size_at)
-{
-	patch_word(w, size_at, tell(w) - size_at - 8, 8);
-	part_end(w);
-}
-
-static void section(struct trace_writer *w, unsigned int id, const char *description,
-		    const struct bytes *body, bool compressed)
-{
-	uint64_t size_at = section_begin(w, id, description, compressed);
-
-	if (compressed)
-		out_compressed(w, body);
-	else
-		out_bytes(w, body);
-	section_end(w, size_at);
-}
-
 static void put_sized_text(struct trace_writer *w, struct bytes *to, const char *name,
 			   const char *text)
 {
@@ -347,7 +196,7 @@ static void flush_chunk(struct trace_writer *w)
 {
 	if (!w->chunk.len)
 		return;
-	out_compressed(w, &w->chunk);
+	tw_out_compressed(w, &w->chunk);
 	w->chunk.len = 0;
 	w->nr_chunks++;
 }
@@ -355,7 +204,7 @@ static void flush_chunk(struct trace_writer *w)
 void tw_sink_page(struct trace_writer *w, const uint8_t *page, unsigned int subbuf_size)
 {
 	if (w->config.compression == TW_PLAIN) {
-		out(w, page, subbuf_size);
+		tw_out(w, page, subbuf_size);
 		return;
 	}
 	tw_bytes(w, &w->chunk, page, subbuf_size);
@@ -388,22 +237,22 @@ static uint64_t out_stream(struct trace_writer *w, struct tw_buffer *b, unsigned
 {
 	bool has_data;
 
-	align(w, b->subbuf_size);
-	*offset = tell(w);
+	tw_align(w, b->subbuf_size);
+	*offset = tw_tell(w);
 	has_data = (cpu < b->nr_streams && b->streams[cpu]) ||
 		   (b->generate && cpu < w->config.nr_cpus);
 	if (!has_data || w->err)
 		return 0;
 	if (w->config.compression == TW_PLAIN) {
 		out_stream_pages(w, b, cpu);
-		return tell(w) - *offset;
+		return tw_tell(w) - *offset;
 	}
 	w->nr_chunks = 0;
-	out_word(w, 0, 4);
+	tw_out_word(w, 0, 4);
 	out_stream_pages(w, b, cpu);
 	flush_chunk(w);
-	patch_word(w, *offset, w->nr_chunks, 4);
-	return tell(w) - *offset;
+	tw_patch_word(w, *offset, w->nr_chunks, 4);
+	return tw_tell(w) - *offset;
 }
 
 static void v6_clock_text(struct trace_writer *w, const struct tw_buffer *b)
@@ -413,8 +262,8 @@ static void v6_clock_text(struct trace_writer *w, const struct tw_buffer *b)
 	if (w->config.flags & TW_NO_CLOCK)
 		return;
 	snprintf(text, sizeof(text), "[%s]", b->clock);
-	out_word(w, strlen(text), 8);
-	out(w, text, strlen(text));
+	tw_out_word(w, strlen(text), 8);
+	tw_out(w, text, strlen(text));
 }
 
 static void v6_buffer(struct trace_writer *w, unsigned int nr)
@@ -424,26 +273,26 @@ static void v6_buffer(struct trace_writer *w, unsigned int nr)
 	uint64_t table_at, offset, size;
 
 	w->in_use = nr;
-	part_begin(w, TW_OPT_BUFFER);
+	tw_part_begin(w, TW_OPT_BUFFER);
 	if (nr)
-		patch_word(w, b->v6_option_at, tell(w), 8);
-	out(w, "flyrecord", 10);
-	table_at = tell(w);
+		tw_patch_word(w, b->v6_option_at, tw_tell(w), 8);
+	tw_out(w, "flyrecord", 10);
+	table_at = tw_tell(w);
 	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
-		out_word(w, 0, 8);
-		out_word(w, 0, 8);
+		tw_out_word(w, 0, 8);
+		tw_out_word(w, 0, 8);
 	}
 	if (w->config.header_cpus && w->config.header_cpus < cpus) {
-		out_word(w, 0, 8);
-		out_word(w, 0, 8);
+		tw_out_word(w, 0, 8);
+		tw_out_word(w, 0, 8);
 	}
 	v6_clock_text(w, b);
 	for (unsigned int cpu = 0; cpu < cpus && !w->err; cpu++) {
 		size = out_stream(w, b, cpu, &offset);
-		patch_word(w, table_at + 16 * cpu, offset, 8);
-		patch_word(w, table_at + 16 * cpu + 8, size, 8);
+		tw_patch_word(w, table_at + 16 * cpu, offset, 8);
+		tw_patch_word(w, table_at + 16 * cpu + 8, size, 8);
 	}
-	part_end(w);
+	tw_part_end(w);
 }
 
 static void v6_options(struct trace_writer *w)
@@ -456,9 +305,9 @@ static void v6_options(struct trace_writer *w)
 			tw_fail(w, -EINVAL);
 		return;
 	}
-	part_begin(w, TW_OPT_DONE);
-	out(w, "options  ", 10);
-	at = tell(w);
+	tw_part_begin(w, TW_OPT_DONE);
+	tw_out(w, "options  ", 10);
+	at = tw_tell(w);
 	put_clock_option(w, &options);
 	if (w->config.header_cpus)
 		put_option_word(w, &options, TW_OPT_CPUCOUNT, nr_cpus(w), 4);
@@ -473,8 +322,8 @@ static void v6_options(struct trace_writer *w)
 		free(data.data);
 	}
 	tw_put(w, &options, TW_OPT_DONE, 2);
-	out_bytes(w, &options);
-	part_end(w);
+	tw_out_bytes(w, &options);
+	tw_part_end(w);
 	free(options.data);
 }
 
@@ -483,14 +332,14 @@ static void write_v6(struct trace_writer *w)
 	for (size_t i = 0; i < NR_PARTS; i++) {
 		struct bytes body = { 0 };
 
-		part_begin(w, parts[i].id);
+		tw_part_begin(w, parts[i].id);
 		parts[i].body(w, &body);
-		out_bytes(w, &body);
-		part_end(w);
+		tw_out_bytes(w, &body);
+		tw_part_end(w);
 		free(body.data);
 	}
 	w->formats_written = true;
-	out_word(w, w->config.header_cpus ? w->config.header_cpus : nr_cpus(w), 4);
+	tw_out_word(w, w->config.header_cpus ? w->config.header_cpus : nr_cpus(w), 4);
 	v6_options(w);
 	for (size_t i = 0; i < w->nr_buffers; i++)
 		v6_buffer(w, i);
@@ -504,10 +353,10 @@ static void v7_options(struct trace_writer *w, struct bytes *options, uint64_t *
 {
 	bool compressed = w->config.flags & TW_ONE_OPTIONS_SECTION && w->config.compression;
 
-	patch_word(w, *link, tell(w), 8);
+	tw_patch_word(w, *link, tw_tell(w), 8);
 	put_option_word(w, options, TW_OPT_DONE, 0, 8);
-	section(w, TW_OPT_DONE, "options", options, compressed);
-	*link = tell(w) - 8;
+	tw_out_section(w, TW_OPT_DONE, "options", options, compressed);
+	*link = tw_tell(w) - 8;
 	options->len = 0;
 }
 
@@ -521,9 +370,9 @@ static void v7_buffer(struct trace_writer *w, unsigned int nr, struct bytes *opt
 	unsigned int nr_entries = 0;
 
 	w->in_use = nr;
-	tw_put(w, &option, tell(w), 8);
+	tw_put(w, &option, tw_tell(w), 8);
 	snprintf(description, sizeof(description), "buffer flyrecord %s", b->name);
-	size_at = section_begin(w, TW_OPT_BUFFER, description, w->config.compression);
+	size_at = tw_section_begin(w, TW_OPT_BUFFER, description, w->config.compression);
 	for (unsigned int cpu = 0; cpu < nr_cpus(w) && !w->err; cpu++) {
 		size = out_stream(w, b, cpu, &offset);
 		if (!size)
@@ -533,7 +382,7 @@ static void v7_buffer(struct trace_writer *w, unsigned int nr, struct bytes *opt
 		tw_put(w, &entries, size, 8);
 		nr_entries++;
 	}
-	section_end(w, size_at);
+	tw_section_end(w, size_at);
 
 	tw_bytes(w, &option, b->name, strlen(b->name) + 1);
 	tw_bytes(w, &option, b->clock, strlen(b->clock) + 1);
@@ -551,8 +400,8 @@ static void v7_extra_sections(struct trace_writer *w, struct bytes *options)
 		const struct tw_extra_section *s = &w->sections[i];
 
 		if (s->listed)
-			put_option_word(w, options, s->id, tell(w), 8);
-		section(w, s->id, "extra", &s->data, w->config.compression);
+			put_option_word(w, options, s->id, tw_tell(w), 8);
+		tw_out_section(w, s->id, "extra", &s->data, w->config.compression);
 	}
 }
 
@@ -570,17 +419,17 @@ static void write_v7(struct trace_writer *w)
 
 	if (w->config.compression)
 		version = w->config.compression == TW_ZSTD ? ZSTD_versionString() : zlibVersion();
-	out(w, name, strlen(name) + 1);
-	out(w, version, strlen(version) + 1);
-	link = tell(w);
-	out_word(w, 0, 8);
+	tw_out(w, name, strlen(name) + 1);
+	tw_out(w, version, strlen(version) + 1);
+	link = tw_tell(w);
+	tw_out_word(w, 0, 8);
 
 	for (size_t i = 0; i < NR_PARTS; i++) {
 		struct bytes body = { 0 };
 
-		put_option_word(w, &options, parts[i].id, tell(w), 8);
+		put_option_word(w, &options, parts[i].id, tw_tell(w), 8);
 		parts[i].body(w, &body);
-		section(w, parts[i].id, parts[i].description, &body, w->config.compression);
+		tw_out_section(w, parts[i].id, parts[i].description, &body, w->config.compression);
 		free(body.data);
 	}
 	w->formats_written = true;
@@ -602,7 +451,7 @@ static void write_v7(struct trace_writer *w)
 	/* The section's own description is in it. */
 	tw_bytes(w, &strings, w->strings.data, w->strings.len);
 	tw_bytes(w, &strings, "strings", sizeof("strings"));
-	section(w, TW_OPT_STRINGS, "strings", &strings, w->config.compression);
+	tw_out_section(w, TW_OPT_STRINGS, "strings", &strings, w->config.compression);
 	free(options.data);
 	free(strings.data);
 }
@@ -616,11 +465,11 @@ static void write_file(struct trace_writer *w)
 		snprintf(number, sizeof(number), "%u", w->config.version);
 		version = number;
 	}
-	out(w, "\x17\x08\x44tracing", 10);
-	out(w, version, strlen(version) + 1);
-	out_word(w, w->config.big_endian, 1);
-	out_word(w, w->config.user_long_size, 1);
-	out_word(w, w->config.file_page_size, 4);
+	tw_out(w, "\x17\x08\x44tracing", 10);
+	tw_out(w, version, strlen(version) + 1);
+	tw_out_word(w, w->config.big_endian, 1);
+	tw_out_word(w, w->config.user_long_size, 1);
+	tw_out_word(w, w->config.file_page_size, 4);
 	if (w->config.version == 6)
 		write_v6(w);
 	else

@@ -113,12 +113,28 @@ void tw_store(const struct trace_writer *w, void *to, uint64_t value, unsigned i
 /* Grows an array of *nr elements of size bytes by one, zeroed; NULL after an error. */
 void *tw_grow(struct trace_writer *w, void *array, size_t *nr, size_t size);
 
+/* trace_writer_out.c: to the file; all of them do nothing after an error */
+uint64_t tw_tell(struct trace_writer *w);
+void tw_out(struct trace_writer *w, const void *data, size_t size);
+void tw_out_bytes(struct trace_writer *w, const struct bytes *b);
+void tw_out_word(struct trace_writer *w, uint64_t value, unsigned int size);
+void tw_patch_word(struct trace_writer *w, uint64_t at, uint64_t value, unsigned int size);
+void tw_align(struct trace_writer *w, unsigned int size);
+void tw_part_begin(struct trace_writer *w, unsigned int id);
+void tw_part_end(struct trace_writer *w);
+void tw_out_compressed(struct trace_writer *w, const struct bytes *from);
+uint64_t tw_section_begin(struct trace_writer *w, unsigned int id, const char *description,
+			  bool compressed);
+void tw_section_end(struct trace_writer *w, uint64_t size_at);
+void tw_out_section(struct trace_writer *w, unsigned int id, const char *description,
+		    const struct bytes *body, bool compressed);
+
 /* trace_writer_ring.c: streams and their sub-buffers */
 struct tw_stream *tw_stream(struct trace_writer *w, unsigned int cpu);
 void tw_stream_free(struct tw_stream *s);
 void tw_page_close(struct trace_writer *w, struct tw_stream *s, unsigned int subbuf_size);
 
-/* trace_writer.c: takes a full sub-buffer of the stream that is being written */
+/* trace_writer_file.c: takes a full sub-buffer of the stream that is being written */
 void tw_sink_page(struct trace_writer *w, const uint8_t *page, unsigned int subbuf_size);
 
 /* trace_writer_event.c */
