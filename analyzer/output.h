@@ -17,18 +17,17 @@ struct output_filter {
 	const char *name, *value;
 };
 
-/* All zero: compact columns, no filters. */
+/* All zero: the usual columns, no filters. */
 struct output_options {
-	const char *columns; /* see table_open(); not used for JSON, whose keys are a contract */
+	const char *columns; /* see table_open(); JSON has its own, by its contract */
 	const struct output_filter *filters; /* that were in force, for JSON */
 	size_t nr_filters;
 };
 
-/* The columns of report and of folios: for --help and to check what a user names. */
-const struct column *report_columns(size_t *nr);
-const struct column *folio_columns(size_t *nr);
-
-/* Print @recs one by one, and @total (recordings_total() of them) when there are several. */
+/*
+ * Print @recs one by one, and @total (recordings_total() of them) when there are several. Rows are
+ * shown in the order in which they stand: summary_sort() first.
+ */
 int output_report(FILE *out, enum format format, const struct recording *recs, size_t nr,
 		  const struct recording *total, const struct output_options *opt);
 

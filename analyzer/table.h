@@ -32,20 +32,23 @@ struct cell {
 		CELL_REAL,
 		CELL_HEX,
 		CELL_BOOL,
-		CELL_SIZE
+		CELL_SIZE,
+		CELL_STAMP
 	} type;
 	union {
 		const char *text;
-		uint64_t count; /* CELL_COUNT; CELL_HEX shows 0x…; CELL_SIZE is bytes, shows 64K */
+		uint64_t count; /* the rest; _HEX is 0x…; text shows bytes of _SIZE as 64K, ns of
+				 * _STAMP as seconds */
 		double real;	/* NAN is unknown */
 		bool yes;
 	};
 };
 
-#define COLUMN_COMPACT	 (1u << 0) /* in the text that is shown when no columns are named */
-#define COLUMN_TIME	 (1u << 1) /* in the row's time unit: "ns" in the key, else "ticks" */
-#define COLUMN_JSON_ONLY (1u << 2)
-#define COLUMN_NO_JSON	 (1u << 3)
+#define COLUMN_TIME	 (1u << 0) /* in the row's time unit: "ns" in the key, else "ticks" */
+#define COLUMN_JSON_ONLY (1u << 1)
+#define COLUMN_NO_JSON	 (1u << 2)
+#define COLUMN_LEFT	 (1u << 3) /* aligned left in text: words */
+#define COLUMN_USER_BITS 8	   /* flags from this bit on are the caller's */
 
 /*
  * A column. Its key is its heading in TSV and CSV, its name on the command line and its path in
@@ -72,18 +75,22 @@ const char *columns_unknown(const struct column *columns, size_t nr, const char 
 /* Print key and help of each column, for --help. */
 void columns_help(FILE *out, const struct column *columns, size_t nr);
 
-/* The JSON object of @row; NULL when out of memory. @ns: its times are ns, else ticks. */
-struct json_object *columns_json(const struct column *columns, size_t nr, const void *row, bool ns);
+/*
+ * The JSON object of @row from the columns that have a flag of @wanted (0: all); NULL when out of
+ * memory. @ns: its times are ns, else ticks: the ns keys are null then.
+ */
+struct json_object *columns_json(const struct column *columns, size_t nr, unsigned int wanted,
+				 const void *row, bool ns);
 
-/* One JSON value, as it stands in a file: no spaces, reals as short as they come back the same. */
-int json_write(FILE *out, struct json_object *value);
+/* Write @text for a terminal or a TSV field: control characters as \xNN. */
+void text_write(FILE *out, const char *text);
 
 struct table;
 
 /*
  * Start a table in FORMAT_TEXT, _TSV or _CSV on @out. @list: columns to show in its order, NULL for
- * the compact ones in text and all in the others. @ns, @ticks: which time units the rows will have;
- * keys follow. Returns NULL when out of memory or when @list names no column.
+ * all. @ns, @ticks: which time units the rows will have; keys follow. Returns NULL when out of
+ * memory or when @list names no column.
  */
 struct table *table_open(FILE *out, enum format format, const struct column *columns, size_t nr,
 			 const char *list, bool ns, bool ticks);
@@ -93,8 +100,5 @@ int table_row(struct table *t, const void *row, bool ns);
 
 /* Print what is left and free @t (NULL is fine). Returns 0 or -errno. */
 int table_close(struct table *t);
-
-/* Whether what was written to @out has arrived: flushes. Returns 0 or -errno. */
-int output_flush(FILE *out);
 
 #endif
