@@ -1,0 +1,1309 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the helpers that work on a batch of PTEs: consecutive page table entries that map
+ * consecutive pages of one folio. (Not about struct folio_batch, which is a small array of folios.)
+ *
+ * The synthetic cases fill a page table of an mm that never runs, call one helper on some of its
+ * PTEs, and compare all PTEs of the table, and what the helper returned, with a model that is
+ * worked out PTE by PTE. The other cases fork, write-protect, write and unmap in a live mm.
+ */
+#include <kunit/resource.h>
+#include <kunit/test.h>
+#include <linux/mm.h>
+#include <linux/mm_inline.h>
+#include <linux/mmu_notifier.h>
+#include <linux/moduleparam.h>
+#include <linux/pgalloc.h>
+#include <linux/pgtable.h>
+#include <linux/prandom.h>
+#include <linux/random.h>
+#include <linux/rmap.h>
+#include <linux/sched/mm.h>
+#include <linux/sizes.h>
+#include <linux/swapops.h>
+
+#include "../internal.h"
+
+/*
+ * What differs between kernels, checked on 6.12 and 7.3; the code below speaks 7.3. A helper that a
+ * kernel does not have is a NULL pointer in its row and a skip that names it.
+ */
+#ifdef FPB_RESPECT_WRITE
+#define KERNEL_IS_7_3			1
+#define FPB_SUPPORTED			((__force fpb_t)~0)
+#else
+#define KERNEL_IS_7_3			0
+#define pte_uffd(pte)			pte_uffd_wp(pte)
+#define pte_mkuffd(pte)			pte_mkuffd_wp(pte)
+#define pte_swp_mkuffd(pte)		pte_swp_mkuffd_wp(pte)
+#define pgtable_supports_uffd()		IS_ENABLED(CONFIG_HAVE_ARCH_USERFAULTFD_WP)
+#define pgtable_supports_soft_dirty()	IS_ENABLED(CONFIG_MEM_SOFT_DIRTY)
+#define FPB_RESPECT_DIRTY		((__force fpb_t)BIT(0))
+#define FPB_RESPECT_SOFT_DIRTY		((__force fpb_t)BIT(1))
+#define FPB_RESPECT_WRITE		((__force fpb_t)BIT(2))
+#define FPB_MERGE_WRITE			((__force fpb_t)BIT(3))
+#define FPB_MERGE_YOUNG_DIRTY		((__force fpb_t)BIT(4))
+#define FPB_SUPPORTED			((__force fpb_t)~BIT(2))
+#define clear_nonpresent_ptes(mm, addr, ptep, nr) clear_not_present_full_ptes(mm, addr, ptep, nr, 0)
+
+/* 6.12 named the bits to ignore, always ignored write, and left the merging to its callers. */
+static unsigned int folio_pte_batch_flags(struct folio *folio, struct vm_area_struct *vma,
+					  pte_t *ptep, pte_t *ptentp, unsigned int max_nr,
+					  fpb_t flags)
+{
+	bool any_writable, any_young, any_dirty;
+	fpb_t ignore = 0;
+	unsigned int nr;
+
+	if (!(flags & FPB_RESPECT_DIRTY))
+		ignore |= FPB_IGNORE_DIRTY;
+	if (!(flags & FPB_RESPECT_SOFT_DIRTY))
+		ignore |= FPB_IGNORE_SOFT_DIRTY;
+	nr = folio_pte_batch(folio, 0, ptep, *ptentp, max_nr, ignore,
+			     &any_writable, &any_young, &any_dirty);
+	if ((flags & FPB_MERGE_WRITE) && any_writable)
+		*ptentp = pte_mkwrite(*ptentp, vma);
+	if ((flags & FPB_MERGE_YOUNG_DIRTY) && any_young)
+		*ptentp = pte_mkyoung(*ptentp);
+	if ((flags & FPB_MERGE_YOUNG_DIRTY) && any_dirty)
+		*ptentp = pte_mkdirty(*ptentp);
+	return nr;
+}
+#endif
+
+static unsigned long seed = 1;
+module_param(seed, ulong, 0444);
+MODULE_PARM_DESC(seed, "seed of the property tests; 0 draws one");
+
+/* A table under test: one page of PTEs in an mm of its own. */
+
+#define TABLE_START	SZ_1G	/* what its first PTE maps; any PMD-aligned address would do */
+#define TABLE_FOLIOS	80
+
+/* What the PTE of a mapped page looks like; all clear is read-only, old and clean. */
+#define BIT_WRITE	BIT(0)
+#define BIT_YOUNG	BIT(1)
+#define BIT_DIRTY	BIT(2)
+#define BIT_SOFT_DIRTY	BIT(3)
+#define BIT_UFFD	BIT(4)
+#define BIT_PROTNONE	BIT(5)
+
+struct table {
+	struct kunit *test;
+	struct mm_struct *mm;
+	struct vm_area_struct *vma;
+	pmd_t *pmd;
+	spinlock_t *ptl;	/* held between table_lock() and table_unlock() */
+	struct folio *folios[TABLE_FOLIOS];
+	unsigned int nr_folios;
+	pte_t before[PTRS_PER_PTE];
+	pte_t want[PTRS_PER_PTE];
+	pte_t after[PTRS_PER_PTE];
+};
+
+static unsigned long slot_addr(unsigned int slot)
+{
+	return TABLE_START + slot * PAGE_SIZE;
+}
+
+/* Maps and locks the table, as the callers of the helpers do; returns the PTE of @slot. */
+static pte_t *table_lock(struct table *t, unsigned int slot)
+{
+	return pte_offset_map_lock(t->mm, t->pmd, slot_addr(slot), &t->ptl);
+}
+
+static void table_unlock(struct table *t, pte_t *ptep)
+{
+	pte_unmap_unlock(ptep, t->ptl);
+}
+
+#ifdef CONFIG_ARM64_CONTPTE
+/* Whether arm64 has folded @ptep into a contpte block. */
+static bool pte_is_folded(pte_t *ptep)
+{
+	return pte_valid_cont(__ptep_get(ptep));
+}
+#endif
+
+/* The PTE as the generic code sees it: young and dirty gathered, folding not shown. */
+static pte_t read_pte(pte_t *ptep)
+{
+	pte_t pte = ptep_get(ptep);
+
+#ifdef CONFIG_ARM64_CONTPTE
+	if (pte_valid_cont(pte))
+		pte = pte_mknoncont(pte);
+#endif
+	return pte;
+}
+
+static void table_read(struct table *t, pte_t ptes[PTRS_PER_PTE])
+{
+	pte_t *ptep = table_lock(t, 0);
+	unsigned int i;
+
+	for (i = 0; i < PTRS_PER_PTE; i++)
+		ptes[i] = read_pte(ptep + i);
+	table_unlock(t, ptep);
+}
+
+static void table_set(struct table *t, unsigned int slot, pte_t pte)
+{
+	pte_t *ptep = table_lock(t, slot);
+
+	set_pte_at(t->mm, slot_addr(slot), ptep, pte);
+	table_unlock(t, ptep);
+}
+
+/* Empties the table. Takes no lock: it also cleans up after a test that died with it held. */
+static void table_clear(struct table *t)
+{
+	pte_t *ptep = pte_offset_map(t->pmd, TABLE_START);
+	unsigned int i;
+
+	for (i = 0; i < PTRS_PER_PTE; i++) {
+		pte_t pte = ptep_get(ptep + i);
+
+		if (pte_present(pte))
+			ptep_get_and_clear(t->mm, slot_addr(i), ptep + i);
+		else if (!pte_none(pte))
+			pte_clear(t->mm, slot_addr(i), ptep + i);
+	}
+	pte_unmap(ptep);
+}
+
+static void table_free(void *data)
+{
+	struct table *t = data;
+
+	if (t->pmd)
+		table_clear(t);
+	while (t->nr_folios)
+		folio_put(t->folios[--t->nr_folios]);
+	mmput(t->mm);
+}
+
+static pmd_t *alloc_table(struct mm_struct *mm, unsigned long addr)
+{
+	p4d_t *p4d = p4d_alloc(mm, pgd_offset(mm, addr), addr);
+	pud_t *pud = p4d ? pud_alloc(mm, p4d, addr) : NULL;
+	pmd_t *pmd = pud ? pmd_alloc(mm, pud, addr) : NULL;
+
+	return pmd && !pte_alloc(mm, pmd) ? pmd : NULL;
+}
+
+/* An empty table in a new mm, under one private writable VMA; freed when the test ends. */
+static struct table *table_create(struct kunit *test)
+{
+	struct table *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	int err;
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	t->test = test;
+	t->mm = mm_alloc();
+	KUNIT_ASSERT_NOT_NULL(test, t->mm);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, table_free, t), 0);
+
+	t->vma = vm_area_alloc(t->mm);
+	KUNIT_ASSERT_NOT_NULL(test, t->vma);
+	t->vma->vm_start = TABLE_START;
+	t->vma->vm_end = TABLE_START + PMD_SIZE;
+	vma_set_anonymous(t->vma);
+	vm_flags_init(t->vma, VM_READ | VM_WRITE | VM_MAYREAD | VM_MAYWRITE | VM_MAYEXEC);
+	t->vma->vm_page_prot = vm_get_page_prot(t->vma->vm_flags);
+	mmap_write_lock(t->mm);
+	err = insert_vm_struct(t->mm, t->vma);
+	mmap_write_unlock(t->mm);
+	if (err)
+		vm_area_free(t->vma);
+	KUNIT_ASSERT_EQ(test, err, 0);
+
+	t->pmd = alloc_table(t->mm, TABLE_START);
+	KUNIT_ASSERT_NOT_NULL(test, t->pmd);
+	return t;
+}
+
+/* A folio that lives until the table is freed. */
+static struct folio *table_folio(struct table *t, unsigned int order)
+{
+	struct folio *folio;
+
+	KUNIT_ASSERT_LT(t->test, t->nr_folios, TABLE_FOLIOS);
+	folio = folio_alloc(GFP_KERNEL, order);
+	KUNIT_ASSERT_NOT_NULL(t->test, folio);
+	t->folios[t->nr_folios++] = folio;
+	return folio;
+}
+
+/* Two folios of @order, the second of which follows the first in physical memory. */
+static struct folio *table_adjacent_folios(struct table *t, unsigned int order,
+					   struct folio **next)
+{
+	unsigned int first = t->nr_folios, i;
+
+	while (t->nr_folios < TABLE_FOLIOS) {
+		struct folio *folio = table_folio(t, order);
+
+		for (i = first; i < t->nr_folios; i++) {
+			long distance = folio_pfn(folio) - folio_pfn(t->folios[i]);
+
+			if (distance != 1L << order && distance != -(1L << order))
+				continue;
+			*next = distance > 0 ? folio : t->folios[i];
+			return distance > 0 ? t->folios[i] : folio;
+		}
+	}
+	KUNIT_FAIL_AND_ABORT(t->test, "no two folios of order %u follow each other", order);
+	return NULL;
+}
+
+static pte_t make_pte(struct table *t, struct page *page, unsigned int bits)
+{
+	pte_t pte = mk_pte(page, bits & BIT_PROTNONE ? PAGE_NONE : PAGE_READONLY);
+
+	pte = pte_mkold(pte_mkclean(pte));
+	if (bits & BIT_WRITE)
+		pte = pte_mkwrite(pte, t->vma);
+	if (bits & BIT_YOUNG)
+		pte = pte_mkyoung(pte);
+	if (bits & BIT_DIRTY)
+		pte = pte_mkdirty(pte);
+	pte = bits & BIT_SOFT_DIRTY ? pte_mksoft_dirty(pte) : pte_clear_soft_dirty(pte);
+	if (bits & BIT_UFFD)
+		pte = pte_mkuffd(pte);
+	return pte;
+}
+
+static pte_t make_swap_pte(unsigned int type, unsigned long offset)
+{
+	return swp_entry_to_pte(swp_entry(type, offset));
+}
+
+/* Compares the table with t->want; says how many PTEs differ and shows the first. */
+static bool table_expect(struct table *t, const char *what)
+{
+	unsigned int i, first = 0, wrong = 0;
+
+	table_read(t, t->after);
+	for (i = 0; i < PTRS_PER_PTE; i++) {
+		if (pte_same(t->after[i], t->want[i]))
+			continue;
+		if (!wrong++)
+			first = i;
+	}
+	KUNIT_EXPECT_EQ_MSG(t->test, wrong, 0, "%s: PTE %u was %llx, is %llx, should be %llx",
+			    what, first, (u64)pte_val(t->before[first]),
+			    (u64)pte_val(t->after[first]), (u64)pte_val(t->want[first]));
+	return !wrong;
+}
+
+/* Ranges: which pages of a folio of which order, mapped where, a helper is called on. */
+
+#define ALL		0	/* to the end of the folio or of the table */
+#define LAST		~0U	/* the last page of the folio that the table maps */
+#define MISALIGN	3	/* slots that a folio is moved by to break the contpte alignment */
+
+struct pte_range {
+	unsigned int order;
+	unsigned int first;	/* the first page */
+	unsigned int nr;
+	unsigned int shift;	/* 0: the folio is mapped at its natural alignment */
+};
+
+static const struct pte_range small_range = { 0, 0, 1 };
+
+static const struct pte_range ranges[] = {
+	{ 2, 0, 1 }, { 2, 0, 1, MISALIGN },
+	{ 2, 0, 2 }, { 2, 0, 2, MISALIGN },
+	{ 2, 0, ALL }, { 2, 0, ALL, MISALIGN },
+	{ 2, 2, 1 }, { 2, 2, 1, MISALIGN },
+	{ 2, 2, 2 }, { 2, 2, 2, MISALIGN },
+	{ 2, LAST, 1 }, { 2, LAST, 1, MISALIGN },
+	{ 4, 0, 1 }, { 4, 0, 1, MISALIGN },
+	{ 4, 0, 2 }, { 4, 0, 2, MISALIGN },
+	{ 4, 0, 15 }, { 4, 0, 15, MISALIGN },
+	{ 4, 0, ALL }, { 4, 0, ALL, MISALIGN },
+	{ 4, 8, 1 }, { 4, 8, 1, MISALIGN },
+	{ 4, 8, 2 }, { 4, 8, 2, MISALIGN },
+	{ 4, 8, ALL }, { 4, 8, ALL, MISALIGN },
+	{ 4, 1, 15 }, { 4, 1, 15, MISALIGN },
+	{ 4, LAST, 1 }, { 4, LAST, 1, MISALIGN },
+	{ 9, 0, 1 }, { 9, 0, 1, MISALIGN },
+	{ 9, 0, 2 }, { 9, 0, 2, MISALIGN },
+	{ 9, 0, 15 }, { 9, 0, 15, MISALIGN },
+	{ 9, 0, 16 }, { 9, 0, 16, MISALIGN },
+	{ 9, 0, 17 }, { 9, 0, 17, MISALIGN },
+	{ 9, 0, ALL }, { 9, 0, ALL, MISALIGN },
+	{ 9, 250, 1 }, { 9, 250, 1, MISALIGN },
+	{ 9, 250, 2 }, { 9, 250, 2, MISALIGN },
+	{ 9, 250, 17 }, { 9, 250, 17, MISALIGN },
+	{ 9, 250, 38 }, { 9, 250, 38, MISALIGN },
+	{ 9, 256, 15 }, { 9, 256, 15, MISALIGN },
+	{ 9, 256, 16 }, { 9, 256, 16, MISALIGN },
+	{ 9, 256, ALL }, { 9, 256, ALL, MISALIGN },
+	{ 9, LAST, 1 }, { 9, LAST, 1, MISALIGN },
+};
+
+/* The slot of the folio's page 0. */
+static unsigned int range_base(const struct pte_range *r)
+{
+	return (r->order < 9 ? 32 : 0) + r->shift;
+}
+
+/* The number of the folio's pages that the table maps. */
+static unsigned int range_mapped(const struct pte_range *r)
+{
+	return min_t(unsigned int, 1U << r->order, PTRS_PER_PTE - range_base(r));
+}
+
+static unsigned int range_first(const struct pte_range *r)
+{
+	return r->first == LAST ? range_mapped(r) - 1 : r->first;
+}
+
+static unsigned int range_nr(const struct pte_range *r)
+{
+	return r->nr == ALL ? range_mapped(r) - range_first(r) : r->nr;
+}
+
+static unsigned int range_slot(const struct pte_range *r)
+{
+	return range_base(r) + range_first(r);
+}
+
+static void range_desc(const struct pte_range *r, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "order %u, %u PTEs from page %u%s",
+		 r->order, range_nr(r), range_first(r), r->shift ? ", misaligned" : "");
+}
+
+KUNIT_ARRAY_PARAM(range, ranges, range_desc);
+
+/* The helpers that change PTEs, each with its reference. */
+
+/* What a helper returned; the PTE is none and young is false where it returns no such thing. */
+struct outcome {
+	pte_t pte;
+	bool young;
+};
+
+struct call {
+	struct table *t;
+	unsigned int slot;
+	unsigned int nr;
+	unsigned long addr;
+	pte_t *ptep;
+	pte_t pte;		/* what the setters set, for the first PTE */
+	pte_t old;		/* what modify_prot_start_ptes() returned for it */
+	unsigned int variant;
+	bool any_young;		/* in the range, before the call */
+	bool any_dirty;
+	struct outcome is;
+};
+
+enum fill { FILL_MAPPED, FILL_UNIFORM, FILL_EMPTY, FILL_SWAP };
+
+struct table_op {
+	const char *name;
+	void (*batched)(struct call *c);
+	void (*single)(struct call *c);			/* on c->ptep alone */
+	pte_t (*each)(const struct call *c, pte_t pte);	/* a PTE of the range after the call */
+	enum fill fill;		/* what the range may hold before; UNIFORM: one writable state */
+	unsigned int nr_variants;
+	bool returns_pte;
+	bool returns_young;
+	bool widens;		/* on arm64 to whole contpte blocks */
+};
+
+#define DEFINE_OP_FN(fn, body) static void fn(struct call *c) { body; }
+
+static pte_t each_none(const struct call *c, pte_t pte)
+{
+	return __pte(0);
+}
+
+static pte_t each_wrprotect(const struct call *c, pte_t pte)
+{
+	return pte_wrprotect(pte);
+}
+
+static pte_t each_old(const struct call *c, pte_t pte)
+{
+	return pte_mkold(pte);
+}
+
+DEFINE_OP_FN(batched_wrprotect, wrprotect_ptes(c->t->mm, c->addr, c->ptep, c->nr))
+DEFINE_OP_FN(single_wrprotect, ptep_set_wrprotect(c->t->mm, c->addr, c->ptep))
+
+static const struct table_op op_wrprotect_ptes = {
+	.name = "wrprotect_ptes", .fill = FILL_MAPPED, .nr_variants = 1,
+	.batched = batched_wrprotect, .single = single_wrprotect, .each = each_wrprotect,
+};
+
+/* The variant is the argument "full": the whole mm is going away. */
+DEFINE_OP_FN(batched_get_and_clear_full,
+	     c->is.pte = get_and_clear_full_ptes(c->t->mm, c->addr, c->ptep, c->nr, c->variant))
+DEFINE_OP_FN(single_get_and_clear_full,
+	     c->is.pte = ptep_get_and_clear_full(c->t->mm, c->addr, c->ptep, c->variant))
+
+static const struct table_op op_get_and_clear_full_ptes = {
+	.name = "get_and_clear_full_ptes", .fill = FILL_MAPPED, .nr_variants = 2,
+	.batched = batched_get_and_clear_full, .single = single_get_and_clear_full,
+	.each = each_none, .returns_pte = true,
+};
+
+#if KERNEL_IS_7_3
+DEFINE_OP_FN(batched_get_and_clear,
+	     c->is.pte = get_and_clear_ptes(c->t->mm, c->addr, c->ptep, c->nr))
+DEFINE_OP_FN(batched_clear, clear_ptes(c->t->mm, c->addr, c->ptep, c->nr))
+DEFINE_OP_FN(batched_test_and_clear_young,
+	     c->is.young = test_and_clear_young_ptes(c->t->vma, c->addr, c->ptep, c->nr))
+DEFINE_OP_FN(batched_clear_flush_young,
+	     c->is.young = clear_flush_young_ptes(c->t->vma, c->addr, c->ptep, c->nr))
+DEFINE_OP_FN(batched_modify_prot_start,
+	     c->is.pte = modify_prot_start_ptes(c->t->vma, c->addr, c->ptep, c->nr))
+DEFINE_OP_FN(batched_modify_prot_commit,
+	     modify_prot_commit_ptes(c->t->vma, c->addr, c->ptep, c->old, c->pte, c->nr))
+
+/* The whole transaction; the variant says whether it makes the PTEs writable or read-only. */
+static void batched_modify_prot(struct call *c)
+{
+	pte_t old = modify_prot_start_ptes(c->t->vma, c->addr, c->ptep, c->nr);
+	pte_t pte = c->variant ? pte_mkwrite(old, c->t->vma) : pte_wrprotect(old);
+
+	modify_prot_commit_ptes(c->t->vma, c->addr, c->ptep, old, pte, c->nr);
+	c->is.pte = old;
+}
+#else
+#define batched_get_and_clear		NULL
+#define batched_clear			NULL
+#define batched_test_and_clear_young	NULL
+#define batched_clear_flush_young	NULL
+#define batched_modify_prot_start	NULL
+#define batched_modify_prot_commit	NULL
+#define batched_modify_prot		NULL
+#endif
+
+DEFINE_OP_FN(single_get_and_clear,
+	     c->is.pte = ptep_get_and_clear(c->t->mm, c->addr, c->ptep))
+
+static const struct table_op op_get_and_clear_ptes = {
+	.name = "get_and_clear_ptes", .fill = FILL_MAPPED, .nr_variants = 1,
+	.batched = batched_get_and_clear, .single = single_get_and_clear,
+	.each = each_none, .returns_pte = true,
+};
+
+DEFINE_OP_FN(batched_clear_full,
+	     clear_full_ptes(c->t->mm, c->addr, c->ptep, c->nr, c->variant))
+DEFINE_OP_FN(single_clear_full,
+	     ptep_get_and_clear_full(c->t->mm, c->addr, c->ptep, c->variant))
+
+static const struct table_op op_clear_full_ptes = {
+	.name = "clear_full_ptes", .fill = FILL_MAPPED, .nr_variants = 2,
+	.batched = batched_clear_full, .single = single_clear_full, .each = each_none,
+};
+
+DEFINE_OP_FN(single_clear, ptep_get_and_clear(c->t->mm, c->addr, c->ptep))
+
+static const struct table_op op_clear_ptes = {
+	.name = "clear_ptes", .fill = FILL_MAPPED, .nr_variants = 1,
+	.batched = batched_clear, .single = single_clear, .each = each_none,
+};
+
+DEFINE_OP_FN(batched_clear_nonpresent,
+	     clear_nonpresent_ptes(c->t->mm, c->addr, c->ptep, c->nr))
+DEFINE_OP_FN(single_clear_nonpresent, pte_clear(c->t->mm, c->addr, c->ptep))
+
+static const struct table_op op_clear_nonpresent_ptes = {
+	.name = "clear_nonpresent_ptes", .fill = FILL_SWAP, .nr_variants = 1,
+	.batched = batched_clear_nonpresent, .single = single_clear_nonpresent,
+	.each = each_none,
+};
+
+static const cydp_t young_dirty_flags[] = {
+	CYDP_CLEAR_YOUNG, CYDP_CLEAR_DIRTY, CYDP_CLEAR_YOUNG | CYDP_CLEAR_DIRTY,
+};
+
+static pte_t each_young_dirty(const struct call *c, pte_t pte)
+{
+	if (young_dirty_flags[c->variant] & CYDP_CLEAR_YOUNG)
+		pte = pte_mkold(pte);
+	if (young_dirty_flags[c->variant] & CYDP_CLEAR_DIRTY)
+		pte = pte_mkclean(pte);
+	return pte;
+}
+
+DEFINE_OP_FN(batched_young_dirty,
+	     clear_young_dirty_ptes(c->t->vma, c->addr, c->ptep, c->nr,
+				    young_dirty_flags[c->variant]))
+
+static const struct table_op op_clear_young_dirty_ptes = {
+	.name = "clear_young_dirty_ptes", .fill = FILL_MAPPED,
+	.nr_variants = ARRAY_SIZE(young_dirty_flags),
+	.batched = batched_young_dirty, .each = each_young_dirty, .widens = true,
+};
+
+DEFINE_OP_FN(single_test_and_clear_young,
+	     c->is.young = ptep_test_and_clear_young(c->t->vma, c->addr, c->ptep))
+DEFINE_OP_FN(single_clear_flush_young,
+	     c->is.young = ptep_clear_flush_young(c->t->vma, c->addr, c->ptep))
+
+static const struct table_op op_test_and_clear_young_ptes = {
+	.name = "test_and_clear_young_ptes", .fill = FILL_MAPPED, .nr_variants = 1,
+	.batched = batched_test_and_clear_young,
+	.single = single_test_and_clear_young,
+	.each = each_old, .returns_young = true, .widens = true,
+};
+
+static const struct table_op op_clear_flush_young_ptes = {
+	.name = "clear_flush_young_ptes", .fill = FILL_MAPPED, .nr_variants = 1,
+	.batched = batched_clear_flush_young, .single = single_clear_flush_young,
+	.each = each_old, .returns_young = true, .widens = true,
+};
+
+DEFINE_OP_FN(single_modify_prot_start,
+	     c->is.pte = ptep_modify_prot_start(c->t->vma, c->addr, c->ptep))
+
+/* While the transaction is open nothing may be left that hardware could set a bit in. */
+static const struct table_op op_modify_prot_start_ptes = {
+	.name = "modify_prot_start_ptes", .fill = FILL_UNIFORM, .nr_variants = 1,
+	.batched = batched_modify_prot_start, .single = single_modify_prot_start,
+	.each = each_none, .returns_pte = true,
+};
+
+static pte_t each_set(const struct call *c, pte_t pte)
+{
+	return pte;
+}
+
+DEFINE_OP_FN(single_modify_prot_commit,
+	     ptep_modify_prot_commit(c->t->vma, c->addr, c->ptep, c->old, c->pte))
+
+static const struct table_op op_modify_prot_commit_ptes = {
+	.name = "modify_prot_commit_ptes", .fill = FILL_EMPTY, .nr_variants = 1,
+	.batched = batched_modify_prot_commit, .single = single_modify_prot_commit,
+	.each = each_set,
+};
+
+static pte_t each_modify_prot(const struct call *c, pte_t pte)
+{
+	if (c->any_young)
+		pte = pte_mkyoung(pte);
+	if (c->any_dirty)
+		pte = pte_mkdirty(pte);
+	return c->variant ? pte_mkwrite(pte, c->t->vma) : pte_wrprotect(pte);
+}
+
+/* No single: one PTE at a time, young and dirty would not spread to the others. */
+static const struct table_op op_modify_prot_ptes = {
+	.name = "modify_prot_start_ptes to modify_prot_commit_ptes", .fill = FILL_UNIFORM,
+	.nr_variants = 2,
+	.batched = batched_modify_prot, .each = each_modify_prot,
+	.returns_pte = true,
+};
+
+DEFINE_OP_FN(batched_set, set_ptes(c->t->mm, c->addr, c->ptep, c->pte, c->nr))
+DEFINE_OP_FN(single_set, set_pte_at(c->t->mm, c->addr, c->ptep, c->pte))
+
+static const struct table_op op_set_ptes = {
+	.name = "set_ptes", .fill = FILL_EMPTY, .nr_variants = 1,
+	.batched = batched_set, .single = single_set, .each = each_set,
+};
+
+static const struct table_op *const table_ops[] = {
+	&op_set_ptes, &op_wrprotect_ptes, &op_get_and_clear_full_ptes, &op_get_and_clear_ptes,
+	&op_clear_full_ptes, &op_clear_ptes, &op_clear_nonpresent_ptes,
+	&op_clear_young_dirty_ptes, &op_test_and_clear_young_ptes, &op_clear_flush_young_ptes,
+	&op_modify_prot_start_ptes, &op_modify_prot_commit_ptes, &op_modify_prot_ptes,
+};
+
+/*
+ * The PTEs that a call works on: its range or, for a helper that widens, the range and the rest of
+ * the contpte blocks that its two ends lie in.
+ */
+static void call_span(const struct call *c, bool widens, unsigned int *first, unsigned int *end)
+{
+	*first = c->slot;
+	*end = c->slot + c->nr;
+#ifdef CONFIG_ARM64_CONTPTE
+	pte_t *ptep = pte_offset_kernel(c->t->pmd, c->addr);
+
+	if (widens && pte_is_folded(ptep))
+		*first = ALIGN_DOWN(*first, CONT_PTES);
+	if (widens && pte_is_folded(ptep + c->nr - 1))
+		*end = ALIGN(*end, CONT_PTES);
+#endif
+}
+
+/*
+ * Works out t->want and the outcome from t->before; @ptes are the PTEs that a setter is to set,
+ * from the first of its range on.
+ */
+static struct outcome model_call(struct call *c, const struct table_op *op, const pte_t *ptes)
+{
+	struct table *t = c->t;
+	struct outcome want = { .pte = __pte(0) };
+	unsigned int i, first, end;
+
+	c->any_young = false;
+	c->any_dirty = false;
+	for (i = c->slot; i < c->slot + c->nr && pte_present(t->before[i]); i++) {
+		c->any_young |= !!pte_young(t->before[i]);
+		c->any_dirty |= !!pte_dirty(t->before[i]);
+	}
+	call_span(c, op->widens, &first, &end);
+	memcpy(t->want, t->before, sizeof(t->want));
+	for (i = first; i < end; i++)
+		t->want[i] = op->each(c, op->fill == FILL_EMPTY ? ptes[i - first] : t->before[i]);
+
+	if (op->returns_pte)
+		want.pte = t->before[c->slot];
+	if (op->returns_pte && c->any_young)
+		want.pte = pte_mkyoung(want.pte);
+	if (op->returns_pte && c->any_dirty)
+		want.pte = pte_mkdirty(want.pte);
+	want.young = op->returns_young && c->any_young;
+	return want;
+}
+
+/* Two PTEs alike but for soft-dirty, which pte_mkdirty() sets as well. */
+static bool pte_same_but_soft_dirty(pte_t a, pte_t b)
+{
+#ifdef CONFIG_ARM64_CONTPTE
+	if (pte_valid_cont(a))
+		a = pte_mknoncont(a);
+#endif
+	if (!pte_present(a) || !pte_present(b))
+		return pte_same(a, b);
+	return pte_same(pte_clear_soft_dirty(a), pte_clear_soft_dirty(b));
+}
+
+static bool expect_outcome(struct kunit *test, struct outcome is, struct outcome want,
+			   const char *what)
+{
+	KUNIT_EXPECT_TRUE_MSG(test, pte_same_but_soft_dirty(is.pte, want.pte),
+			      "%s returned %llx, should return %llx", what,
+			      (u64)pte_val(is.pte), (u64)pte_val(want.pte));
+	KUNIT_EXPECT_EQ_MSG(test, is.young, want.young, "%s: young", what);
+	return pte_same_but_soft_dirty(is.pte, want.pte) && is.young == want.young;
+}
+
+static void call_batched(struct call *c, const struct table_op *op)
+{
+	c->is = (struct outcome){ .pte = __pte(0) };
+	c->ptep = table_lock(c->t, c->slot);
+	op->batched(c);
+	table_unlock(c->t, c->ptep);
+}
+
+/* Which PTEs of a range are young; which are dirty is moved by one row. */
+enum pattern {
+	PATTERN_NONE, PATTERN_ALL, PATTERN_FIRST, PATTERN_MIDDLE, PATTERN_LAST, NR_PATTERNS
+};
+
+static bool in_pattern(enum pattern pattern, unsigned int i, unsigned int nr)
+{
+	switch (pattern) {
+	case PATTERN_ALL:
+		return true;
+	case PATTERN_FIRST:
+		return i == 0;
+	case PATTERN_MIDDLE:
+		return i == nr / 2;
+	case PATTERN_LAST:
+		return i == nr - 1;
+	default:
+		return false;
+	}
+}
+
+enum writable { WRITABLE_NONE, WRITABLE_ALL, WRITABLE_MIXED, NR_WRITABLE };
+
+static bool is_writable(enum writable writable, unsigned int i)
+{
+	return writable == WRITABLE_ALL || (writable == WRITABLE_MIXED && i % 3 == 0);
+}
+
+/*
+ * Fills the table for one call: all pages of the folio, and a page of a stranger on each side. What
+ * lies outside of the range is young and dirty where the range is neither, so that both a bit that
+ * leaks in and one that leaks out are seen.
+ */
+static void fill_range(struct call *c, const struct table_op *op, const struct pte_range *r,
+		       struct folio *folio, struct folio *stranger, enum writable writable,
+		       enum pattern pattern, pte_t *ptes)
+{
+	unsigned int base = range_base(r), mapped = range_mapped(r), i;
+	unsigned int outside = pattern == PATTERN_NONE ? BIT_YOUNG | BIT_DIRTY : 0;
+	struct table *t = c->t;
+
+	table_clear(t);
+	if (base)
+		table_set(t, base - 1, make_pte(t, folio_page(stranger, 0), outside));
+	if (base + mapped < PTRS_PER_PTE)
+		table_set(t, base + mapped, make_pte(t, folio_page(stranger, 0), outside));
+
+	for (i = 0; i < mapped; i++) {
+		unsigned int slot = base + i, bits = outside;
+		bool in_range = slot >= c->slot && slot < c->slot + c->nr;
+		/* What a setter sets is all alike. */
+		unsigned int nth = op->fill == FILL_EMPTY ? 0 : slot - c->slot;
+		pte_t pte;
+
+		if (in_range) {
+			bits = in_pattern(pattern, nth, c->nr) ? BIT_YOUNG : 0;
+			if (in_pattern((pattern + 1) % NR_PATTERNS, nth, c->nr))
+				bits |= BIT_DIRTY;
+		}
+		if (is_writable(writable, op->fill == FILL_EMPTY ? 0 : i))
+			bits |= BIT_WRITE;
+		if (pgtable_supports_soft_dirty() && op->fill == FILL_UNIFORM)
+			bits |= BIT_SOFT_DIRTY;
+		pte = make_pte(t, folio_page(folio, i), bits);
+		if (in_range)
+			ptes[slot - c->slot] = pte;
+		if (in_range && op->fill == FILL_EMPTY)
+			continue;
+		if (op->fill == FILL_SWAP)
+			pte = make_swap_pte(1, 100 + i);
+		table_set(t, slot, pte);
+	}
+}
+
+/*
+ * UML's set_ptes() in 6.12 and 7.3 advances the PFN by the number of PTEs still to be set instead
+ * of by one: of three or more PTEs, all but the first are wrong.
+ */
+static bool set_ptes_is_broken(struct table *t, struct folio *folio)
+{
+	pte_t third;
+
+	if (!IS_ENABLED(CONFIG_UML))
+		return false;
+	table_clear(t);
+	set_ptes(t->mm, TABLE_START, pte_offset_kernel(t->pmd, TABLE_START),
+		 make_pte(t, folio_page(folio, 0), 0), 3);
+	third = ptep_get(pte_offset_kernel(t->pmd, slot_addr(2)));
+	table_clear(t);
+	return pte_pfn(third) == folio_pfn(folio) + 3;
+}
+
+static void check_op(struct kunit *test, const struct table_op *op, const struct pte_range *r)
+{
+	struct table *t = table_create(test);
+	struct call c = { .t = t, .slot = range_slot(r), .nr = range_nr(r) };
+	pte_t *ptes = kunit_kcalloc(test, PTRS_PER_PTE, sizeof(*ptes), GFP_KERNEL);
+	struct folio *folio = table_folio(t, r->order), *stranger = table_folio(t, 0);
+	unsigned int writable, pattern;
+	struct outcome want;
+
+	KUNIT_ASSERT_NOT_NULL(test, ptes);
+	if (!op->batched)
+		kunit_skip(test, "this kernel has no %s()", op->name);
+	if (op == &op_set_ptes && c.nr > 2 && set_ptes_is_broken(t, folio))
+		kunit_skip(test, "known bug: set_ptes() of UML maps the wrong pages");
+
+	c.addr = slot_addr(c.slot);
+	for (c.variant = 0; c.variant < op->nr_variants; c.variant++) {
+		for (writable = 0; writable < NR_WRITABLE; writable++) {
+			if (writable == WRITABLE_MIXED && op->fill == FILL_UNIFORM)
+				continue;
+			for (pattern = 0; pattern < NR_PATTERNS; pattern++) {
+				fill_range(&c, op, r, folio, stranger, writable, pattern, ptes);
+				table_read(t, t->before);
+				c.pte = ptes[0];
+				c.old = make_pte(t, pte_page(c.pte), BIT_WRITE);
+				want = model_call(&c, op, ptes);
+				call_batched(&c, op);
+				if (!table_expect(t, op->name) ||
+				    !expect_outcome(test, c.is, want, op->name))
+					return;
+			}
+		}
+	}
+}
+
+static void op_desc(const struct table_op *const *op, char *desc)
+{
+	strscpy(desc, (*op)->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(op, table_ops, op_desc);
+
+/* Each helper on the one page of a small folio. */
+static void test_small_folio(struct kunit *test)
+{
+	const struct table_op *const *op = test->param_value;
+
+	check_op(test, *op, &small_range);
+}
+
+#define DEFINE_OP_CASE(helper) \
+	static void test_##helper(struct kunit *test) \
+	{ \
+		check_op(test, &op_##helper, test->param_value); \
+	}
+
+DEFINE_OP_CASE(set_ptes)
+DEFINE_OP_CASE(wrprotect_ptes)
+DEFINE_OP_CASE(get_and_clear_full_ptes)
+DEFINE_OP_CASE(get_and_clear_ptes)
+DEFINE_OP_CASE(clear_full_ptes)
+DEFINE_OP_CASE(clear_ptes)
+DEFINE_OP_CASE(clear_nonpresent_ptes)
+DEFINE_OP_CASE(clear_young_dirty_ptes)
+DEFINE_OP_CASE(test_and_clear_young_ptes)
+DEFINE_OP_CASE(clear_flush_young_ptes)
+DEFINE_OP_CASE(modify_prot_start_ptes)
+DEFINE_OP_CASE(modify_prot_commit_ptes)
+DEFINE_OP_CASE(modify_prot_ptes)
+
+/* Detection: how far does a batch reach? */
+
+static const fpb_t respect_flags[] = {
+	0, FPB_RESPECT_WRITE, FPB_RESPECT_DIRTY, FPB_RESPECT_SOFT_DIRTY,
+	FPB_RESPECT_WRITE | FPB_RESPECT_DIRTY, FPB_RESPECT_WRITE | FPB_RESPECT_SOFT_DIRTY,
+	FPB_RESPECT_DIRTY | FPB_RESPECT_SOFT_DIRTY,
+	FPB_RESPECT_WRITE | FPB_RESPECT_DIRTY | FPB_RESPECT_SOFT_DIRTY,
+};
+
+/* Reads the PTE of @slot as callers do and asks how many PTEs its batch has; @copy may be NULL. */
+static unsigned int batch_at(struct table *t, unsigned int slot, unsigned int max_nr, fpb_t flags,
+			     pte_t *copy)
+{
+	pte_t *ptep = table_lock(t, slot);
+	pte_t pte = ptep_get(ptep);
+	struct folio *folio = page_folio(pte_page(pte));
+	unsigned int nr = folio_pte_batch_flags(folio, t->vma, ptep, &pte, max_nr, flags);
+
+	table_unlock(t, ptep);
+	if (copy)
+		*copy = pte;
+	return nr;
+}
+
+/*
+ * The reference, from t->before: does the PTE of @slot go on a batch that @first is in? The caller
+ * knows whether the entry is one that ends a batch whatever the flags are.
+ */
+static bool model_goes_on(struct table *t, unsigned int first, unsigned int slot, fpb_t flags)
+{
+	pte_t a = t->before[first], b = t->before[slot];
+
+	if ((flags & FPB_RESPECT_WRITE) && !pte_write(a) != !pte_write(b))
+		return false;
+	if ((flags & FPB_RESPECT_DIRTY) && !pte_dirty(a) != !pte_dirty(b))
+		return false;
+	if ((flags & FPB_RESPECT_SOFT_DIRTY) && !pte_soft_dirty(a) != !pte_soft_dirty(b))
+		return false;
+	return true;
+}
+
+static bool bits_supported(unsigned int bits)
+{
+	return !((bits & BIT_UFFD) && !pgtable_supports_uffd()) &&
+	       !((bits & BIT_SOFT_DIRTY) && !pgtable_supports_soft_dirty());
+}
+
+static void map_folio(struct table *t, const struct pte_range *r, struct folio *folio,
+		      unsigned int bits)
+{
+	unsigned int i;
+
+	for (i = 0; i < range_mapped(r); i++)
+		table_set(t, range_base(r) + i, make_pte(t, folio_page(folio, i), bits));
+}
+
+/* Of PTEs that are all alike, nothing ends the batch but max_nr and the end of the folio. */
+static void test_batch_limits(struct kunit *test)
+{
+	static const unsigned int all_bits[] = {
+		0, BIT_WRITE, BIT_WRITE | BIT_YOUNG | BIT_DIRTY, BIT_PROTNONE, BIT_UFFD,
+		BIT_SOFT_DIRTY | BIT_DIRTY,
+	};
+	const struct pte_range *r = test->param_value;
+	struct table *t = table_create(test);
+	struct folio *folio = table_folio(t, r->order);
+	unsigned int slot = range_slot(r), nr = range_nr(r), b, f;
+	unsigned int to_end = range_mapped(r) - range_first(r);
+
+	for (b = 0; b < ARRAY_SIZE(all_bits); b++) {
+		if (!bits_supported(all_bits[b]))
+			continue;
+		table_clear(t);
+		map_folio(t, r, folio, all_bits[b]);
+		for (f = 0; f < ARRAY_SIZE(respect_flags); f++) {
+			fpb_t flags = respect_flags[f];
+
+			KUNIT_EXPECT_EQ(test, batch_at(t, slot, nr, flags, NULL), nr);
+			KUNIT_EXPECT_EQ(test, batch_at(t, slot, 1, flags, NULL), 1);
+			KUNIT_EXPECT_EQ(test, batch_at(t, slot, to_end, flags, NULL), to_end);
+			KUNIT_EXPECT_EQ(test, batch_at(t, slot, PTRS_PER_PTE - slot, flags, NULL),
+					to_end);
+		}
+	}
+}
+
+enum odd_kind { ODD_BITS, ODD_HOLE, ODD_SWAP, ODD_MIGRATION, ODD_FOLIO, ODD_ORDER };
+
+/* One PTE that differs from those around it. */
+struct odd_pte {
+	const char *name;
+	enum odd_kind kind;
+	unsigned int bit;	/* by which it differs, for ODD_BITS */
+	bool ends;		/* the batch, whatever the flags are */
+};
+
+static const struct odd_pte odd_ptes[] = {
+	{ "hole", ODD_HOLE, .ends = true },
+	{ "swap entry", ODD_SWAP, .ends = true },
+	{ "migration entry", ODD_MIGRATION, .ends = true },
+	{ "page of another folio", ODD_FOLIO, .ends = true },
+	{ "page out of order", ODD_ORDER, .ends = true },
+	{ "protection", ODD_BITS, BIT_PROTNONE, .ends = true },
+	{ "uffd", ODD_BITS, BIT_UFFD, .ends = true },
+	{ "write", ODD_BITS, BIT_WRITE },
+	{ "dirty", ODD_BITS, BIT_DIRTY },
+	{ "soft-dirty", ODD_BITS, BIT_SOFT_DIRTY },
+	{ "young", ODD_BITS, BIT_YOUNG },
+};
+
+KUNIT_ARRAY_PARAM_DESC(odd_pte, odd_ptes, name);
+
+static pte_t make_odd_pte(struct table *t, const struct odd_pte *odd, struct folio *folio,
+			  struct folio *stranger, unsigned int page, unsigned int bits)
+{
+	switch (odd->kind) {
+	case ODD_HOLE:
+		return __pte(0);
+	case ODD_SWAP:
+		return make_swap_pte(1, page + 1);
+	case ODD_MIGRATION:
+		return swp_entry_to_pte(make_readable_migration_entry(folio_pfn(folio) + page));
+	case ODD_FOLIO:
+		return make_pte(t, folio_page(stranger, 0), bits);
+	case ODD_ORDER:
+		return make_pte(t, folio_page(folio, page - 1), bits);
+	default:
+		return make_pte(t, folio_page(folio, page), bits ^ odd->bit);
+	}
+}
+
+static void check_odd_pte(struct table *t, const struct odd_pte *odd, const struct pte_range *r,
+			  unsigned int at)
+{
+	unsigned int slot = range_slot(r), nr = range_nr(r), f, want;
+
+	table_read(t, t->before);
+	for (f = 0; f < ARRAY_SIZE(respect_flags); f++) {
+		fpb_t flags = respect_flags[f];
+
+		if (flags & ~FPB_SUPPORTED)
+			continue;
+		for (want = 1; want < nr; want++) {
+			if (odd->ends && want == at)
+				break;
+			if (!model_goes_on(t, slot, slot + want, flags))
+				break;
+		}
+		KUNIT_EXPECT_EQ_MSG(t->test, batch_at(t, slot, nr, flags, NULL), want,
+				    "%s at %u of %u PTEs from slot %u, order %u, flags %x",
+				    odd->name, at, nr, slot, r->order, (__force int)flags);
+	}
+}
+
+static void test_batch_odd_pte(struct kunit *test)
+{
+	const struct odd_pte *odd = test->param_value;
+	unsigned int i, p, bits;
+
+	if (!bits_supported(odd->bit))
+		kunit_skip(test, "this architecture or configuration has no %s bit", odd->name);
+	if (odd->kind == ODD_MIGRATION && !IS_ENABLED(CONFIG_MIGRATION))
+		kunit_skip(test, "CONFIG_MIGRATION is off");
+
+	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
+		const struct pte_range *r = &ranges[i];
+		unsigned int nr = range_nr(r), places[] = { 1, nr / 2, nr - 1 };
+		struct folio *folio, *stranger;
+		struct table *t;
+
+		if (nr < 2)
+			continue;
+		t = table_create(test);
+		folio = table_folio(t, r->order);
+		stranger = table_folio(t, 0);
+		for (bits = 0; bits <= odd->bit; bits += odd->bit ?: 1) {
+			map_folio(t, r, folio, bits);
+			for (p = 0; p < ARRAY_SIZE(places); p++) {
+				unsigned int at = places[p], slot = range_slot(r) + at;
+				unsigned int page = range_first(r) + at;
+
+				if (!at)
+					continue;
+				table_set(t, slot,
+					  make_odd_pte(t, odd, folio, stranger, page, bits));
+				check_odd_pte(t, odd, r, at);
+				table_set(t, slot, make_pte(t, folio_page(folio, page), bits));
+			}
+		}
+		kunit_release_action(test, table_free, t);
+	}
+}
+
+static const unsigned int large_orders[] = { 2, 4, 9 };
+
+static void order_desc(const unsigned int *order, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "order %u", *order);
+}
+
+KUNIT_ARRAY_PARAM(large_order, large_orders, order_desc);
+
+/* Folios that follow each other in physical memory are still two folios. */
+static void test_batch_adjacent_folios(struct kunit *test)
+{
+	unsigned int order = *(const unsigned int *)test->param_value;
+	unsigned int nr = 1U << order, tail = min(nr, 20U), i;
+	struct table *t = table_create(test);
+	struct folio *next, *folio = table_adjacent_folios(t, order, &next);
+
+	KUNIT_ASSERT_EQ(test, folio_pfn(next), folio_pfn(folio) + nr);
+	for (i = 0; i < tail; i++) {
+		table_set(t, 64 - tail + i, make_pte(t, folio_page(folio, nr - tail + i), 0));
+		table_set(t, 64 + i, make_pte(t, folio_page(next, i), 0));
+	}
+	for (i = 0; i < tail; i++)
+		KUNIT_EXPECT_EQ(test, batch_at(t, 64 - tail + i, 40, 0, NULL), tail - i);
+	KUNIT_EXPECT_EQ(test, batch_at(t, 64, 40, 0, NULL), tail);
+}
+
+#if KERNEL_IS_7_3
+/* The simple variant respects nothing and merges nothing. */
+static void test_folio_pte_batch(struct kunit *test)
+{
+	const struct pte_range *r = test->param_value;
+	struct table *t = table_create(test);
+	struct folio *folio = table_folio(t, r->order);
+	unsigned int slot = range_slot(r), nr = range_nr(r), i;
+	pte_t *ptep;
+
+	for (i = 0; i < range_mapped(r); i++) {
+		unsigned int bits = i & (BIT_WRITE | BIT_YOUNG | BIT_DIRTY);
+
+		table_set(t, range_base(r) + i, make_pte(t, folio_page(folio, i), bits));
+	}
+	ptep = table_lock(t, slot);
+	i = folio_pte_batch(folio, ptep, ptep_get(ptep), nr);
+	table_unlock(t, ptep);
+	KUNIT_EXPECT_EQ(test, i, nr);
+}
+#else
+static void test_folio_pte_batch(struct kunit *test)
+{
+	kunit_skip(test, "this kernel has no folio_pte_batch() without flags");
+}
+#endif
+
+/* What the merge flags change in the copy, and that the table stays as it is. */
+static void check_merge(struct table *t, const struct pte_range *r, fpb_t flags)
+{
+	unsigned int slot = range_slot(r), nr = range_nr(r), i;
+	bool write, young, dirty;
+	pte_t copy, first;
+
+	table_read(t, t->before);
+	memcpy(t->want, t->before, sizeof(t->want));
+	first = t->before[slot];
+	write = pte_write(first);
+	young = pte_young(first);
+	dirty = pte_dirty(first);
+	for (i = slot; i < slot + nr; i++) {
+		write |= (flags & FPB_MERGE_WRITE) && pte_write(t->before[i]);
+		young |= (flags & FPB_MERGE_YOUNG_DIRTY) && pte_young(t->before[i]);
+		dirty |= (flags & FPB_MERGE_YOUNG_DIRTY) && pte_dirty(t->before[i]);
+	}
+
+	KUNIT_EXPECT_EQ(t->test, batch_at(t, slot, nr, flags, &copy), nr);
+	KUNIT_EXPECT_EQ_MSG(t->test, (bool)pte_write(copy), write, "flags %x", (__force int)flags);
+	KUNIT_EXPECT_EQ_MSG(t->test, (bool)pte_young(copy), young, "flags %x", (__force int)flags);
+	KUNIT_EXPECT_EQ_MSG(t->test, (bool)pte_dirty(copy), dirty, "flags %x", (__force int)flags);
+	/* All else in the copy is as in the first PTE. */
+	copy = pte_wrprotect(pte_mkold(pte_mkclean(copy)));
+	first = pte_wrprotect(pte_mkold(pte_mkclean(first)));
+	KUNIT_EXPECT_TRUE(t->test, pte_same_but_soft_dirty(copy, first));
+	table_expect(t, "folio_pte_batch_flags");
+}
+
+static void test_batch_merge(struct kunit *test)
+{
+	static const fpb_t merge_flags[] = {
+		0, FPB_MERGE_WRITE, FPB_MERGE_YOUNG_DIRTY, FPB_MERGE_WRITE | FPB_MERGE_YOUNG_DIRTY,
+	};
+	static const unsigned int odd_bits[] = {
+		BIT_WRITE, BIT_YOUNG, BIT_DIRTY, BIT_WRITE | BIT_YOUNG | BIT_DIRTY,
+	};
+	const struct pte_range *r = test->param_value;
+	struct table *t = table_create(test);
+	struct folio *folio = table_folio(t, r->order);
+	unsigned int first = range_first(r), nr = range_nr(r), p, b, f;
+	/* The last place is the PTE behind the batch: it has no say. */
+	unsigned int places[] = { 0, 1, nr / 2, nr - 1, nr };
+
+	map_folio(t, r, folio, 0);
+	for (p = 0; p < ARRAY_SIZE(places); p++) {
+		unsigned int page = first + places[p], slot = range_base(r) + page;
+
+		if (page >= range_mapped(r))
+			continue;
+		for (b = 0; b < ARRAY_SIZE(odd_bits); b++) {
+			table_set(t, slot, make_pte(t, folio_page(folio, page), odd_bits[b]));
+			for (f = 0; f < ARRAY_SIZE(merge_flags); f++)
+				check_merge(t, r, merge_flags[f]);
+			table_clear(t);
+			map_folio(t, r, folio, 0);
+		}
+	}
+}
+
+struct odd_swap {
+	const char *name;
+	pte_t (*make)(struct table *t, unsigned int i);
+};
+
+#define SWAP_TYPE	1
+#define SWAP_OFFSET	1000
+
+static pte_t odd_swap_none(struct table *t, unsigned int i)
+{
+	return make_swap_pte(SWAP_TYPE, SWAP_OFFSET + i);
+}
+
+static pte_t odd_swap_gap(struct table *t, unsigned int i)
+{
+	return make_swap_pte(SWAP_TYPE, SWAP_OFFSET + i + 1);
+}
+
+static pte_t odd_swap_back(struct table *t, unsigned int i)
+{
+	return make_swap_pte(SWAP_TYPE, SWAP_OFFSET + i - 1);
+}
+
+static pte_t odd_swap_type(struct table *t, unsigned int i)
+{
+	return make_swap_pte(SWAP_TYPE + 1, SWAP_OFFSET + i);
+}
+
+static pte_t odd_swap_exclusive(struct table *t, unsigned int i)
+{
+	return pte_swp_mkexclusive(odd_swap_none(t, i));
+}
+
+static pte_t odd_swap_soft_dirty(struct table *t, unsigned int i)
+{
+	return pte_swp_mksoft_dirty(odd_swap_none(t, i));
+}
+
+static pte_t odd_swap_uffd(struct table *t, unsigned int i)
+{
+	return pte_swp_mkuffd(odd_swap_none(t, i));
+}
+
+static pte_t odd_swap_hole(struct table *t, unsigned int i)
+{
+	return __pte(0);
+}
+
+static pte_t odd_swap_present(struct table *t, unsigned int i)
+{
+	return make_pte(t, folio_page(t->folios[0], 0), 0);
+}
+
+static const struct odd_swap odd_swaps[] = {
+	{ "nothing odd", odd_swap_none },
+	{ "gap in the offsets", odd_swap_gap },
+	{ "offset again", odd_swap_back },
+	{ "other swap device", odd_swap_type },
+	{ "exclusive", odd_swap_exclusive },
+	{ "soft-dirty", odd_swap_soft_dirty },
+	{ "uffd", odd_swap_uffd },
+	{ "hole", odd_swap_hole },
+	{ "present PTE", odd_swap_present },
+};
+
+KUNIT_ARRAY_PARAM_DESC(odd_swap, odd_swaps, name);
+
+static void test_swap_pte_batch(struct kunit *test)
+{
+	static const unsigned int nrs[] = { 1, 2, 15, 16, 17, PTRS_PER_PTE - MISALIGN };
+	const struct odd_swap *odd = test->param_value;
+	struct table *t = table_create(test);
+	unsigned int n, p, i;
+
+	table_folio(t, 0);
+	if (odd->make == odd_swap_soft_dirty && !pgtable_supports_soft_dirty())
+		kunit_skip(test, "CONFIG_MEM_SOFT_DIRTY is off");
+	if (odd->make == odd_swap_uffd && !pgtable_supports_uffd())
+		kunit_skip(test, "CONFIG_HAVE_ARCH_USERFAULTFD_WP is off");
+	if (!KERNEL_IS_7_3 && IS_ENABLED(CONFIG_MEMCG))
+		kunit_skip(test, "swap_pte_batch() of this kernel asks the memcg of a swap device");
+
+	for (n = 0; n < ARRAY_SIZE(nrs); n++) {
+		unsigned int nr = nrs[n], places[] = { 1, nr / 2, nr - 1 };
+
+		for (i = 0; i < PTRS_PER_PTE - MISALIGN; i++)
+			table_set(t, MISALIGN + i, odd_swap_none(t, i));
+		for (p = 0; p < ARRAY_SIZE(places); p++) {
+			unsigned int at = places[p], want = nr, is;
+			pte_t *ptep;
+
+			if (!at)
+				continue;
+			if (odd->make != odd_swap_none && at < nr)
+				want = at;
+			table_set(t, MISALIGN + at, odd->make(t, at));
+			ptep = table_lock(t, MISALIGN);
+			is = swap_pte_batch(ptep, nr, ptep_get(ptep));
+			table_unlock(t, ptep);
+			KUNIT_EXPECT_EQ_MSG(test, is, want, "%s at %u of %u", odd->name, at, nr);
+			if (pte_present(odd->make(t, at)))
+				table_clear(t);
+			for (i = 0; i < PTRS_PER_PTE - MISALIGN; i++)
+				table_set(t, MISALIGN + i, odd_swap_none(t, i));
+		}
+	}
+}
+
+static struct kunit_case folio_batch_cases[] = {
+	KUNIT_CASE_PARAM(test_batch_limits, range_gen_params),
+	KUNIT_CASE_PARAM(test_batch_odd_pte, odd_pte_gen_params),
+	KUNIT_CASE_PARAM(test_batch_adjacent_folios, large_order_gen_params),
+	KUNIT_CASE_PARAM(test_batch_merge, range_gen_params),
+	KUNIT_CASE_PARAM(test_folio_pte_batch, range_gen_params),
+	KUNIT_CASE_PARAM(test_swap_pte_batch, odd_swap_gen_params),
+	KUNIT_CASE_PARAM(test_small_folio, op_gen_params),
+	KUNIT_CASE_PARAM(test_set_ptes, range_gen_params),
+	KUNIT_CASE_PARAM(test_wrprotect_ptes, range_gen_params),
+	KUNIT_CASE_PARAM(test_get_and_clear_full_ptes, range_gen_params),
+	KUNIT_CASE_PARAM(test_get_and_clear_ptes, range_gen_params),
+	KUNIT_CASE_PARAM(test_clear_full_ptes, range_gen_params),
+	KUNIT_CASE_PARAM(test_clear_ptes, range_gen_params),
+	KUNIT_CASE_PARAM(test_clear_nonpresent_ptes, range_gen_params),
+	KUNIT_CASE_PARAM(test_clear_young_dirty_ptes, range_gen_params),
+	KUNIT_CASE_PARAM(test_test_and_clear_young_ptes, range_gen_params),
+	KUNIT_CASE_PARAM(test_clear_flush_young_ptes, range_gen_params),
+	KUNIT_CASE_PARAM(test_modify_prot_start_ptes, range_gen_params),
+	KUNIT_CASE_PARAM(test_modify_prot_commit_ptes, range_gen_params),
+	KUNIT_CASE_PARAM(test_modify_prot_ptes, range_gen_params),
+	{}
+};
+
+static struct kunit_suite folio_batch_suite = {
+	.name = "folio_batch",
+	.test_cases = folio_batch_cases,
+};
+
+kunit_test_suite(folio_batch_suite);
+
+MODULE_DESCRIPTION("KUnit tests of the helpers for batches of PTEs");
+MODULE_LICENSE("GPL");
