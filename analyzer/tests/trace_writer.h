@@ -34,6 +34,7 @@ enum tw_compression {
 #define TW_CLOCK_AFTER	       0x04 /* v6: an empty TRACECLOCK, the text only after the CPU table */
 #define TW_ONE_OPTIONS_SECTION 0x08 /* v7: one, at the end, compressed if the file is */
 #define TW_TAIL_PADDING	       0x10 /* pages end in a padding event that the commit covers */
+#define TW_SIZE_WITH_COUNT     0x20 /* a CPU's compressed size counts its number of chunks too */
 
 /* What kind of file to write; 0 or NULL in any field stands for the value in brackets. */
 struct tw_config {

@@ -231,7 +231,10 @@ static void out_stream_pages(struct trace_writer *w, struct tw_buffer *b, unsign
 	w->sink = NULL;
 }
 
-/* Writes one CPU's data, aligned; returns its size in the file, 0 if it has none. */
+/*
+ * Writes one CPU's data, aligned; returns its size as the BUFFER option gives it, 0 if it has none.
+ * Where it is compressed, trace-cmd 3.1.6 does not count the number of chunks, earlier ones did.
+ */
 static uint64_t out_stream(struct trace_writer *w, struct tw_buffer *b, unsigned int cpu,
 			   uint64_t *offset)
 {
@@ -252,7 +255,7 @@ static uint64_t out_stream(struct trace_writer *w, struct tw_buffer *b, unsigned
 	out_stream_pages(w, b, cpu);
 	flush_chunk(w);
 	tw_patch_word(w, *offset, w->nr_chunks, 4);
-	return tw_tell(w) - *offset;
+	return tw_tell(w) - *offset - (w->config.flags & TW_SIZE_WITH_COUNT ? 0 : 4);
 }
 
 static void v6_clock_text(struct trace_writer *w, const struct tw_buffer *b)
