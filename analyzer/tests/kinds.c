@@ -138,6 +138,17 @@ static void fill_stamps(struct run *r, unsigned int cpu)
 	put_blob(r, TW_AT(cpu, high + (1ULL << 50) + 1, 1));
 }
 
+/* A sub-buffer that ends in the shortest padding, a header with no length and no delta. */
+static void fill_to_the_end(struct run *r, unsigned int cpu, uint64_t ts)
+{
+	const size_t room = r->kind->config.subbuf_size ? r->kind->config.subbuf_size : 4096;
+
+	tw_begin_page(r->w, cpu, ts);
+	put_packed(r, TW_AT(cpu, ts, 7)); /* 28 bytes, behind the page's 16 */
+	tw_padding(r->w, cpu, room - 16 - 28 - 4, 1);
+	tw_end_page(r->w, cpu);
+}
+
 /* Half-full and empty sub-buffers, and lost events told in both ways. */
 static void fill_lost(struct run *r, unsigned int cpu)
 {
@@ -154,6 +165,8 @@ static void fill_lost(struct run *r, unsigned int cpu)
 	put_numbers(r, TW_AT(cpu, ts++, 7));
 	tw_end_page(r->w, cpu);
 	put_packed(r, TW_AT(cpu, ts++, 7));
+	if (r->kind->config.flags & TW_TAIL_PADDING)
+		fill_to_the_end(r, cpu, ts++);
 	tw_begin_page(r->w, cpu, ts++); /* stays empty */
 	tw_begin_page(r->w, cpu, ts++);
 	put_packed(r, TW_AT(cpu, ts + 100, 7));

@@ -355,7 +355,7 @@ static void test_kind(void **state)
 	compare(path, kind->config.compression == TW_ZLIB ? plain_path : path);
 }
 
-/* Options that change time, in all their combinations, on stamps near and between the samples. */
+/* Options that change time, in all their combinations, on stamps at and between the samples. */
 static void test_times(void **state)
 {
 	static const struct tw_shift_sample one[] = { { 0, -100, 2, 0 } };
@@ -381,8 +381,8 @@ static void test_times(void **state)
 		if (bits & 32)
 			tw_option_text(w, TW_OPT_DATE, "0x5f5e100");
 		for (unsigned int cpu = 0; cpu < 5; cpu++) {
-			for (unsigned int i = 0; i < 100; i++)
-				tw_record(w, TW_AT(cpu, 500 + 1000 * i, 1), event, TW_VALUES(i));
+			for (unsigned int i = 0; i < 200; i++)
+				tw_record(w, TW_AT(cpu, 500 + 500 * i, 1), event, TW_VALUES(i));
 			tw_record(w, TW_AT(cpu, 1ULL << 58, 1), event, TW_VALUES(0));
 		}
 		assert_int_equal(tw_write(w, path), 0);
