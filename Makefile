@@ -78,6 +78,12 @@ $(OUT)/tests/test_%: $(OUT)/tests/test_%.o $(TEST_OBJS) $(OUT)/libfault.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SAN_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(TEST_LIBS)
 
+# Makes the benchmarks' recordings.
+$(OUT)/tests/gen_recording: $(OUT)/tests/gen_recording.o $(filter %/trace_writer.o \
+			    $(OUT)/tests/trace_writer_%.o,$(TEST_OBJS))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SAN_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
 $(OUT)/tests:
 	$(Q)mkdir -p $@
 

@@ -295,6 +295,19 @@ void tw_section(struct trace_writer *w, unsigned int id, const void *data, size_
 	tw_bytes(w, &grown[w->nr_sections - 1].data, data, size);
 }
 
+uint64_t tw_nr_records(const struct trace_writer *w)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < w->nr_buffers; i++) {
+		const struct tw_buffer *b = w->buffers[i];
+
+		for (unsigned int cpu = 0; cpu < b->nr_streams; cpu++)
+			nr += b->streams[cpu] ? b->streams[cpu]->nr_records : 0;
+	}
+	return nr;
+}
+
 const struct tw_part *tw_parts(const struct trace_writer *w, size_t *nr)
 {
 	*nr = w->nr_parts;

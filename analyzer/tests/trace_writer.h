@@ -202,6 +202,9 @@ void tw_section(struct trace_writer *w, unsigned int id, const void *data, size_
 /* Writes the file. Returns 0, the first error of any call, or that of the file, as -errno. */
 int tw_write(struct trace_writer *w, const char *path);
 
+/* How many records there are, in memory and, once written, generated. */
+uint64_t tw_nr_records(const struct trace_writer *w);
+
 /* The parts of the file just written, in file order; in v6 ids are those of v7's sections. */
 struct tw_part {
 	unsigned int id;

@@ -9,8 +9,12 @@
 
 #include "trace_writer.h"
 
-/* GFP_HIGHUSER_MOVABLE | __GFP_ZERO | __GFP_COMP and GFP_KERNEL_ACCOUNT | … in Linux 7.3 */
+/*
+ * What Linux 7.3 asks for: GFP_HIGHUSER_MOVABLE | __GFP_ZERO | __GFP_COMP for an anonymous page,
+ * the like without direct reclaim for an mTHP folio, GFP_KERNEL_ACCOUNT | … for a page table
+ */
 #define TW_GFP_FOLIO 0x140dcaULL
+#define TW_GFP_MTHP  0x1c24caULL
 #define TW_GFP_TABLE 0x440dc0ULL
 
 /* The VMA and address space of a fault, as the probe reads them. */

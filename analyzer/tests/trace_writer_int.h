@@ -129,6 +129,17 @@ void tw_section_end(struct trace_writer *w, uint64_t size_at);
 void tw_out_section(struct trace_writer *w, unsigned int id, const char *description,
 		    const struct bytes *body, bool compressed);
 
+/* trace_writer_metadata.c: the parts before the options; in v7 each is a section */
+#define TW_NR_METADATA 6
+
+struct tw_metadata {
+	unsigned int id;
+	const char *description;
+	void (*body)(struct trace_writer *w, struct bytes *to);
+};
+
+extern const struct tw_metadata tw_metadata[TW_NR_METADATA];
+
 /* trace_writer_ring.c: streams and their sub-buffers */
 struct tw_stream *tw_stream(struct trace_writer *w, unsigned int cpu);
 void tw_stream_free(struct tw_stream *s);
