@@ -57,6 +57,13 @@ static void ours_open(struct ours *o, const char *file)
 		o->by_id[o->formats.list[i].id % NR_IDS] = &o->formats.list[i];
 }
 
+static void ours_forget(struct ours *o)
+{
+	timeline_close(&o->timeline);
+	formats_release(&o->formats);
+	tracefile_close(&o->tf);
+}
+
 /* Nothing of a good file may be called damaged. */
 static void ours_close(struct ours *o, const char *file)
 {
@@ -64,9 +71,7 @@ static void ours_close(struct ours *o, const char *file)
 		fail_msg("%s: damaged at %llu: %s", file,
 			 (unsigned long long)o->tf.damages.list[0].offset,
 			 o->tf.damages.list[0].reason);
-	timeline_close(&o->timeline);
-	formats_release(&o->formats);
-	tracefile_close(&o->tf);
+	ours_forget(o);
 }
 
 /* The next record and the number of its stream: all CPUs of buffer 0, then those of 1, … */
@@ -291,6 +296,34 @@ static void test_recording(void **state)
 		assert_int_equal(count_records(file), rec->nr_records);
 }
 
+/* Recordings that libtracecmd reads in silence, or crashes on: we say that they are damaged. */
+static const struct recording_file damaged[] = {
+	{ "../shared/traces/public", "v6-truncated", false, 0 },
+	{ "../shared/traces/public", "v7-corrupt-20-bytes", false, 7821 },
+	{ "../shared/traces/public", "v6-corrupt-crashes-libtracecmd-a", false, 7821 },
+	{ "../shared/traces/public", "v6-corrupt-crashes-libtracecmd-b", false, 7821 },
+};
+
+#define NR_DAMAGED (sizeof(damaged) / sizeof(damaged[0]))
+
+static void test_damaged(void **state)
+{
+	const struct recording_file *rec = *state;
+	static struct ours ours;
+	size_t nr = 0;
+	char file[256];
+
+	snprintf(file, sizeof(file), "%s/%s.dat", rec->folder, rec->name);
+	if (access(file, R_OK))
+		skip();
+	ours_open(&ours, file);
+	while (timeline_next(&ours.timeline))
+		nr++;
+	assert_true(ours.tf.damages.nr > 0);
+	assert_true(nr <= rec->nr_records); /* of the whole recording */
+	ours_forget(&ours);
+}
+
 /* What was written, for kinds that libtracecmd misreads too. */
 static void compare_with_list(const struct kind *kind, const struct kind_record *list, size_t nr)
 {
@@ -412,7 +445,7 @@ static int remove_temp_dir(void **state)
 
 int main(void)
 {
-	static struct CMUnitTest tests[KIND_MAX_KINDS + NR_RECORDINGS + 2];
+	static struct CMUnitTest tests[KIND_MAX_KINDS + NR_RECORDINGS + NR_DAMAGED + 2];
 	static struct tw_config v6 = { .version = 6 }, v7 = { .compression = TW_ZSTD };
 	const struct kind *all;
 	size_t nr_kinds, nr = 0;
@@ -421,6 +454,11 @@ int main(void)
 		tests[nr++] = (struct CMUnitTest){ .name = recordings[i].name,
 						   .test_func = test_recording,
 						   .initial_state = (void *)&recordings[i] };
+	}
+	for (size_t i = 0; i < NR_DAMAGED; i++) {
+		tests[nr++] = (struct CMUnitTest){ .name = damaged[i].name,
+						   .test_func = test_damaged,
+						   .initial_state = (void *)&damaged[i] };
 	}
 	all = kinds(&nr_kinds);
 	for (size_t i = 0; i < nr_kinds; i++) {
