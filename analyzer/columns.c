@@ -9,7 +9,7 @@
 
 static struct cell unknown(void)
 {
-	return (struct cell){ CELL_UNKNOWN };
+	return (struct cell){ .type = CELL_UNKNOWN };
 }
 
 static struct cell text(const char *words)

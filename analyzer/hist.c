@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hist.h"
 
@@ -173,6 +174,35 @@ int hist_merge(struct hist *to, const struct hist *from)
 			return err;
 	}
 	return 0;
+}
+
+uint64_t hist_bucket_bound(uint64_t value)
+{
+	return bucket_upper_bound(bucket_of(value));
+}
+
+static bool equal_slots(const struct hist *a, const struct hist *b)
+{
+	if (a->nr_distinct != b->nr_distinct)
+		return false;
+	for (size_t i = 0; i < nr_slots(a); i++) {
+		const struct hist_slot *slot = &a->slots[i];
+
+		if (slot->count &&
+		    find_slot(b->slots, b->slot_bits, slot->value)->count != slot->count)
+			return false;
+	}
+	return true;
+}
+
+bool hist_equal(const struct hist *a, const struct hist *b)
+{
+	if (a->count != b->count || a->sum != b->sum || a->min != b->min || a->max != b->max ||
+	    hist_exact(a) != hist_exact(b))
+		return false;
+	if (a->buckets)
+		return !memcmp(a->buckets, b->buckets, NR_BUCKETS * sizeof(*a->buckets));
+	return equal_slots(a, b);
 }
 
 bool hist_exact(const struct hist *h)

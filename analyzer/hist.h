@@ -54,6 +54,12 @@ int hist_merge(struct hist *to, const struct hist *from);
  */
 int hist_make_buckets(struct hist *h);
 
+/* The largest value that falls into the same bucket as @value. */
+uint64_t hist_bucket_bound(uint64_t value);
+
+/* Whether both say the same of what was added to them. */
+bool hist_equal(const struct hist *a, const struct hist *b);
+
 /* Whether every value is kept as it was. */
 bool hist_exact(const struct hist *h);
 

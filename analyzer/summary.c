@@ -135,6 +135,17 @@ int row_merge(struct summary_row *to, const struct summary_row *from)
 	return 0;
 }
 
+bool row_equal(const struct summary_row *a, const struct summary_row *b)
+{
+	return !fault_key_compare(&a->key, &b->key) && a->faults == b->faults &&
+	       a->folios == b->folios && a->episodes == b->episodes && a->ptes == b->ptes &&
+	       a->ptes_touched == b->ptes_touched && a->ptes_resolved == b->ptes_resolved &&
+	       a->timed_ptes == b->timed_ptes && hist_equal(&a->latency, &b->latency) &&
+	       hist_equal(&a->per_folio_latency, &b->per_folio_latency) &&
+	       hist_equal(&a->time_to_complete, &b->time_to_complete) &&
+	       hist_equal(&a->ptes_per_fault, &b->ptes_per_fault);
+}
+
 static void counts_merge(struct fault_counts *to, const struct fault_counts *from)
 {
 	to->total = counter_add(to->total, from->total);

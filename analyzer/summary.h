@@ -64,6 +64,9 @@ int fault_key_compare(const struct fault_key *a, const struct fault_key *b);
 /* Add the counters and distributions of @from to @to, whose key stays. Returns 0 or -ENOMEM. */
 int row_merge(struct summary_row *to, const struct summary_row *from);
 
+/* Whether both say the same. */
+bool row_equal(const struct summary_row *a, const struct summary_row *b);
+
 /* faults / ptes: the faults that each PTE cost; NAN when there are no PTEs. */
 double row_faults_per_pte(const struct summary_row *r);
 

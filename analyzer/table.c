@@ -430,7 +430,7 @@ int table_row(struct table *t, const void *row, bool ns)
 	}
 	for (size_t i = 0; i < t->nr_chosen; i++) {
 		const struct column *c = t->chosen[i].column;
-		struct cell cell = { CELL_UNKNOWN };
+		struct cell cell = { .type = CELL_UNKNOWN };
 		char buf[CELL_MAX];
 		const char *text;
 

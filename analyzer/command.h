@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The commands, one cmd-NAME.c each, and the codes that they exit with. */
+#ifndef COMMAND_H
+#define COMMAND_H
+
+enum exit_code {
+	EXIT_GOOD = 0,
+	EXIT_USAGE = 1,
+	EXIT_DAMAGED = 2, /* damaged or unreadable input, or output that could not be written */
+	EXIT_REFUSED = 3, /* a comparison refused or a validation missed */
+};
+
+/* Each takes argv from its own name on and returns an exit code. */
+int cmd_merge(int argc, char **argv);
+
+#endif
