@@ -11,9 +11,13 @@
 #   FILTER    which suites or cases, a glob for kunit.py (folio_batch)
 #   SPEED     a filter on the cases' speed, such as "speed>slow": the others are shown as skipped
 #   ARGS      kernel arguments
+#   ACCEL     tcg or kvm: kunit.py would take KVM where there is one; TCG gives the same everywhere (tcg)
 #   QEMU_ARGS arguments for QEMU, such as "-icount shift=0"
 #   JOBS      compile jobs (the CPUs)
 #   OUT       where the results go (build/kunit)
+#   TREE      a name for the scratch tree, where several are wanted (KVER)
+#   PATCH     a command that changes the scratch tree; gets its path
+#   STEP      build, run or all (all)
 #
 # Scratch tree and objects stay in the cache, so a second run compiles what changed. OUT gets NAME.ktap, all
 # that the kernel said, and NAME.log, all that kunit.py and make said, NAME being ARCH-KVER-CONFIG. Exit 1
@@ -28,6 +32,8 @@ kver=${KVER:-7.3}
 ksrc=${KSRC:-}
 config=${CONFIG:-correctness}
 out=${OUT:-$here/../build/kunit}
+accel=${ACCEL:-tcg}
+step=${STEP:-all}
 build_minutes=60
 run_minutes=15
 
@@ -39,6 +45,7 @@ check_arguments() {
 	[ "$config" = correctness ] || [ -f "$kunit_dir/$config.config" ] ||
 		die "no CONFIG $config: correctness, latency, kasan or kmemleak"
 	[ "$config" != kasan ] || [ "$arch" = x86_64 ] || die 'CONFIG=kasan is for ARCH=x86_64'
+	[ "$accel" = tcg ] || [ "$accel" = kvm ] || die "no ACCEL $accel: tcg or kvm"
 	[ -z "$ksrc" ] || [ -d "$ksrc" ] || die "no folder $ksrc: KSRC is the top of a kernel tree"
 }
 
@@ -71,6 +78,28 @@ make_tree() {
 			"$ksrc/" "$tree/"
 	fi
 	"$here/install-kunit.sh" "$tree"
+	[ -z "${PATCH:-}" ] || "$PATCH" "$tree"
+}
+
+# A QEMU first in PATH that is not asked to try KVM, since kunit.py leaves no choice.
+without_kvm() {
+	local qemu
+	qemu=$(command -v "qemu-system-$1")
+	mkdir -p "$objects.bin"
+	cat >"$objects.bin/qemu-system-$1" <<-EOF
+		#!/bin/bash
+		# Written by ${0##*/}: runs $qemu without the accelerators that need a host of the same kind.
+		arguments=()
+		for argument; do
+			case \$argument in
+			kvm | hvf) unset "arguments[-1]" ;;
+			*) arguments+=("\$argument") ;;
+			esac
+		done
+		exec $qemu "\${arguments[@]}"
+	EOF
+	chmod +x "$objects.bin/qemu-system-$1"
+	PATH=$objects.bin:$PATH
 }
 
 # kunit.py's command $1, ended after $2 minutes, with the options that build and exec share.
@@ -84,7 +113,8 @@ kunit_py() {
 			options+=(--kconfig_add "$option")
 		done < <(grep '^CONFIG_' "$kunit_dir/$config.config")
 	fi
-	(cd "$tree" && timeout -k 10 "${limit}m" python3 ./tools/testing/kunit/kunit.py "$command" "${options[@]}" "$@")
+	cd "$tree"
+	limited "$limit" python3 ./tools/testing/kunit/kunit.py "$command" "${options[@]}" "$@"
 }
 
 build() {
@@ -101,8 +131,12 @@ run() {
 		options+=(--kernel_args "$argument")
 	done
 	[ "$arch" = um ] || [ -z "${QEMU_ARGS:-}" ] || options+=(--qemu_args "$QEMU_ARGS")
+	case $arch:$accel in
+	x86_64:tcg) without_kvm x86_64 ;;
+	arm64:tcg) without_kvm aarch64 ;;
+	esac
 	status=0
-	kunit_py exec "$run_minutes" "${options[@]}" "${FILTER:-folio_batch}" 2>&1 | tee -a "$log" || status=$?
+	kunit_py exec "$run_minutes" "${options[@]}" "${FILTER:-folio_batch}" > >(tee -a "$log") 2>&1 || status=$?
 	cp "$objects/test.log" "$ktap"
 }
 
@@ -134,12 +168,19 @@ main() {
 	tree=$cache_dir/kunit/${TREE:-$kver}/tree
 	[ -z "$ksrc" ] || tree=$cache_dir/kunit/$(realpath "$ksrc" | sha256sum | cut -c1-12)/tree
 	objects=${tree%/tree}/$arch-$config
-	lock "${tree%/tree}/lock"
-	make_tree
-	say "building $name in $objects"
-	build
-	run
-	judge
+	lock "$objects.lock"
+	if [ "$step" != run ]; then
+		(
+			lock "${tree%/tree}/lock"
+			make_tree
+			say "building $name in $objects"
+			build
+		)
+	fi
+	if [ "$step" != build ]; then
+		run
+		judge
+	fi
 }
 
 main "$@"

@@ -21,10 +21,21 @@ need() {
 	command -v "$1" >/dev/null || die "no $1: apt-get install $2"
 }
 
-# lock FILE: holds FILE exclusively until this script ends; waits for another holder and says so.
-# Children that may outlive the script must not inherit descriptor 9.
+# lock FILE: holds FILE exclusively until this shell, or subshell, ends; waits for another holder and says so.
 lock() {
+	local fd
 	mkdir -p "$(dirname "$1")"
-	exec 9>"$1"
-	flock -n 9 || { say "waiting for another run that holds $1"; flock 9; }
+	exec {fd}>"$1"
+	flock -n "$fd" || { say "waiting for another run that holds $1"; flock "$fd"; }
+}
+
+# limited MINUTES COMMAND...: as timeout, but an interrupt of this script ends the command's children as well.
+limited() {
+	local minutes=$1 status=0
+	shift
+	timeout -k 10 "${minutes}m" "$@" &
+	trap 'kill $!' INT TERM
+	wait $! || status=$?
+	trap - INT TERM
+	return $status
 }
