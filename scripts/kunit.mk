@@ -2,19 +2,28 @@
 # The KUnit suite folio_batch in kernels of its own. ARCH=um|x86_64|arm64 KVER=7.3|6.12 KSRC=dir
 # CONFIG=correctness|latency|kasan|kmemleak; scripts/kunit.sh says what else it takes.
 
-.PHONY: kunit kunit-all kunit-ci kunit-mutants kunit-style
+.PHONY: kunit kunit-all kunit-ci kunit-mutants kunit-style kunit-scripts-test
 
+## kunit: build and run the KUnit suite folio_batch (ARCH, KVER, KSRC, CONFIG)
 kunit:
 	@scripts/kunit.sh
 
+## kunit-all: run it on UML, x86-64 and arm64 of 7.3 and 6.12
 kunit-all:
 	@scripts/kunit-ci.sh 7.3 6.12
 
+## kunit-ci: run it on the three architectures of 7.3 and say what each took
 kunit-ci:
 	@scripts/kunit-ci.sh 7.3
 
+## kunit-mutants: plant bugs into the kernel, one a boot, and expect each to be found
 kunit-mutants:
 	@scripts/mutate-kunit.sh
 
+## kunit-style: checkpatch.pl --strict, W=1 and sparse
 kunit-style:
 	@scripts/check-kunit-style.sh
+
+## kunit-scripts-test: test the scripts themselves, without building a kernel
+kunit-scripts-test:
+	@scripts/test-kunit-scripts.sh

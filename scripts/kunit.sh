@@ -157,7 +157,7 @@ main() {
 	check_tools
 	# What make gave this script for its own variables is not for the kernel's make.
 	unset ARCH CONFIG MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES KBUILD_OUTPUT
-	[ -z "$ksrc" ] || kver=$(make -s -C "$ksrc" kernelversion) || die "$ksrc is no kernel tree"
+	[ -z "$ksrc" ] || kver=$(make -s -C "$ksrc" kernelversion 2>/dev/null) || die "$ksrc is no kernel tree"
 	name=$arch-$kver-$config
 	mkdir -p "$out"
 	out=$(cd "$out" && pwd)

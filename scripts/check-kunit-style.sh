@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What a kernel maintainer's tools say of the suite: checkpatch.pl --strict, W=1 and sparse. Silence is good.
+#
+# usage: scripts/check-kunit-style.sh [ARCH...]        (um x86_64 arm64)
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=scripts/lib.sh
+. "$here/lib.sh"
+suite=$here/../kunit/folio_batch_kunit.c
+object=mm/tests/folio_batch_kunit.o
+
+# Compiles the suite alone with W=1 and sparse; prints what is said of our file.
+compile() {
+	local arch=$1 cross=() tree=$cache_dir/kunit/7.3/tree objects=$cache_dir/kunit/7.3/$1-correctness
+	local log=$here/../build/kunit/style-$arch.log
+	ARCH=$arch KVER=7.3 STEP=build "$here/kunit.sh"
+	[ "$arch" != arm64 ] || cross=(CROSS_COMPILE=aarch64-linux-gnu-)
+	rm -f "$objects/$object"
+	make -s -C "$tree" O="$objects" ARCH="$arch" "${cross[@]}" W=1 C=1 "$object" >"$log" 2>&1 ||
+		die "the suite does not compile with W=1: see $log"
+	[ -f "$objects/$object" ] || die "make built no $object: see $log"
+	! grep -F folio_batch_kunit "$log"
+}
+
+main() {
+	local arch failed=0
+	unset MAKEFLAGS MFLAGS MAKELEVEL
+	need perl perl
+	need sparse sparse
+	for arch; do
+		compile "$arch" || failed=1
+	done
+	perl "$cache_dir/kunit/7.3/tree/scripts/checkpatch.pl" --no-tree --strict --terse --show-types \
+		--file "$suite" || failed=1
+	[ "$failed" = 0 ] || die 'the tools have something to say'
+	say 'checkpatch, W=1 and sparse have nothing to say'
+}
+
+[ $# -gt 0 ] || set -- um x86_64 arm64
+main "$@"
