@@ -32,8 +32,8 @@ endif
 OUT      := $(BUILD)/$(FLAVOUR)
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-	     -Wno-unused-parameter $(WERROR_FLAG) $(SAN_FLAGS) $(CFLAGS) -Ianalyzer \
+ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	     -D_GNU_SOURCE $(WERROR_FLAG) $(SAN_FLAGS) $(CFLAGS) -Ianalyzer \
 	     -D_FILE_OFFSET_BITS=64 $(shell $(PKG_CONFIG) --cflags $(PKGS))
 LDLIBS     = $(shell $(PKG_CONFIG) --libs $(PKGS)) -lm -lpthread
 TEST_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(TEST_PKGS)) -Ianalyzer/tests

@@ -11,6 +11,8 @@ enum exit_code {
 };
 
 /* Each takes argv from its own name on and returns an exit code. */
+int cmd_folios(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 
 #endif

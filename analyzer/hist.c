@@ -215,9 +215,12 @@ bool hist_has_sum(const struct hist *h)
 	return h->sum != UINT64_MAX;
 }
 
+/* The upper of two neighbours where the quantile falls between them, as the median of four does. */
 static uint64_t nearest_rank(uint64_t count, unsigned int permille)
 {
-	return count / 1000 * permille + (count % 1000 * permille + 999) / 1000;
+	uint64_t below = count / 1000 * permille + count % 1000 * permille / 1000;
+
+	return below < count ? below + 1 : count;
 }
 
 static uint64_t bucket_quantile(const struct hist *h, uint64_t rank)

@@ -67,8 +67,9 @@ bool hist_exact(const struct hist *h);
 bool hist_has_sum(const struct hist *h);
 
 /*
- * The nearest-rank quantile @permille in 1..1000: the smallest value with at least permille / 1000
- * of the count at or below it; for a bucket its upper bound, never above the maximum. 0 when empty.
+ * The nearest-rank quantile @permille in 1..1000: the smallest value with more than permille / 1000
+ * of the count at or below it (so the third of four is their median), the maximum for 1000; for a
+ * bucket its upper bound, never above the maximum. 0 when empty.
  */
 uint64_t hist_quantile(const struct hist *h, unsigned int permille);
 

@@ -141,6 +141,10 @@ static int read_recording(const struct json_place *at, struct json_object *objec
 	if (!err)
 		err = json_get_u64(at, object, "lost_uncounted", &r->lost_uncounted);
 	if (!err)
+		err = json_get_u64(at, object, "unknown_events", &r->unknown_events);
+	if (!err)
+		err = json_get_u64(at, object, "unmatched_exceptions", &r->unmatched_exceptions);
+	if (!err)
 		err = read_damages(at, object, &r->damages);
 	return err ? err : json_read_summary(at, object, r->time_is_ns, &r->summary);
 }

@@ -67,11 +67,15 @@ static void write_events(FILE *out, const struct recording *r)
 	if (r->lost_uncounted)
 		fprintf(out, ", and an unknown number more in %" PRIu64 " place%s",
 			r->lost_uncounted, plural(r->lost_uncounted));
+	if (r->unknown_events)
+		fprintf(out, ", %" PRIu64 " of unknown ids", r->unknown_events);
 	putc('\n', out);
 }
 
-static void write_faults(FILE *out, const struct fault_counts *c)
+static void write_faults(FILE *out, const struct recording *r)
 {
+	const struct fault_counts *c = &r->summary.counts;
+
 	fprintf(out,
 		"  %" PRIu64 " entries and %" PRIu64 " exits of faults, unpaired %" PRIu64
 		" and %" PRIu64 "\n",
@@ -80,6 +84,9 @@ static void write_faults(FILE *out, const struct fault_counts *c)
 		"  %" PRIu64 " fault%s counted: %" PRIu64 " major, %" PRIu64 " remote, %" PRIu64
 		" retries\n",
 		c->total, plural(c->total), c->major, c->remote, c->retries);
+	if (r->unmatched_exceptions)
+		fprintf(out, "  %" PRIu64 " page-fault exception%s that never entered handle_mm_fault\n",
+			r->unmatched_exceptions, plural(r->unmatched_exceptions));
 }
 
 static void write_damage(FILE *out, const struct damages *d)
@@ -145,7 +152,7 @@ static void write_head(FILE *out, const struct recording *r, const struct output
 	write_origin(out, r);
 	write_events(out, r);
 	write_damage(out, &r->damages);
-	write_faults(out, &r->summary.counts);
+	write_faults(out, r);
 	write_filters(out, opt);
 }
 
@@ -154,7 +161,7 @@ static void write_total_head(FILE *out, const struct recording *total, size_t nr
 	fprintf(out, "total of %zu recordings\n", nr);
 	write_events(out, total);
 	write_damage(out, &total->damages);
-	write_faults(out, &total->summary.counts);
+	write_faults(out, total);
 }
 
 /* The rows of a recording in text. */

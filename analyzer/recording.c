@@ -79,6 +79,9 @@ int recordings_total(struct recording *total, const struct recording *recs, size
 		total->events = counter_add(total->events, recs[i].events);
 		total->lost_events = counter_add(total->lost_events, recs[i].lost_events);
 		total->lost_uncounted = counter_add(total->lost_uncounted, recs[i].lost_uncounted);
+		total->unknown_events = counter_add(total->unknown_events, recs[i].unknown_events);
+		total->unmatched_exceptions =
+			counter_add(total->unmatched_exceptions, recs[i].unmatched_exceptions);
 		total->damages.nr = counter_add(total->damages.nr, recs[i].damages.nr);
 	}
 	if (recordings_mix_units(recs, nr)) {

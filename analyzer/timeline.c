@@ -153,6 +153,25 @@ const struct record *timeline_next(struct timeline *t)
 	return &t->streams[t->heap[0].stream].next;
 }
 
+uint64_t timeline_offset(const struct timeline *t)
+{
+	const struct stream *s;
+
+	if (!t->nr_heap)
+		return 0;
+	s = &t->streams[t->heap[0].stream];
+	return s->page_offset + (s->pages.compressed ? 0 : s->next.data - s->page_start);
+}
+
+double timeline_done(const struct timeline *t)
+{
+	uint64_t left = 0;
+
+	for (size_t i = 0; i < t->nr_streams; i++)
+		left += t->streams[i].pages.end - t->streams[i].pages.pos;
+	return t->tf->cpu_data_size ? 1 - (double)left / t->tf->cpu_data_size : 1;
+}
+
 void timeline_close(struct timeline *t)
 {
 	for (size_t i = 0; i < t->nr_streams && t->streams; i++)

@@ -49,6 +49,12 @@ int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_la
  */
 const struct record *timeline_next(struct timeline *t);
 
+/* Where in the file the current record stands, or its chunk where that is compressed; for damage. */
+uint64_t timeline_offset(const struct timeline *t);
+
+/* The part of the CPU data that was read, 0 to 1. */
+double timeline_done(const struct timeline *t);
+
 void timeline_close(struct timeline *t);
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reports read back: the same bytes again, and nothing that was cut or does not add up. */
-#define _GNU_SOURCE /* asprintf */
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -128,6 +127,8 @@ static void test_round_trip(void **state)
 	r.recs[0].exact = true;
 	r.recs[0].lost_events = 12;
 	r.recs[0].lost_uncounted = 1;
+	r.recs[0].unknown_events = 7;
+	r.recs[0].unmatched_exceptions = 3;
 	r.recs[1].trace_id = 0;
 	r.recs[2].page_size = 0;
 	text = report_json(&r);
@@ -276,7 +277,8 @@ static bool is_free_fact(const char *key)
 {
 	static const char *const facts[] = { "page_size", "cpus",	   "duration_ns",
 					     "events",	  "lost_events",   "lost_uncounted",
-					     "offset",	  "damaged_places" };
+					     "offset",	  "damaged_places", "unknown_events",
+					     "unmatched_exceptions" };
 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
 		if (!strcmp(key, facts[i]))

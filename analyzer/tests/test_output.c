@@ -118,14 +118,14 @@ static void test_tsv_figures(void **state)
 	assert_tsv(tsv, 0, "ptes_touched", "100");
 	assert_tsv(tsv, 0, "ptes_resolved", "850");
 	assert_tsv(tsv, 0, "faults_per_pte", "0.0625");
-	assert_tsv(tsv, 0, "latency_ns.p50", "500");
-	assert_tsv(tsv, 0, "latency_ns.p99", "990");
+	assert_tsv(tsv, 0, "latency_ns.p50", "510");
+	assert_tsv(tsv, 0, "latency_ns.p99", "1000");
 	assert_tsv(tsv, 0, "latency_ns.p999", "1000");
 	assert_tsv(tsv, 0, "latency_ns.mean", "505.0");
 	assert_tsv(tsv, 0, "latency_ns.sum", "50500");
 	assert_tsv(tsv, 0, "ns_per_pte", "59.411764705882355"); /* 50500 / 850 */
 	assert_tsv(tsv, 0, "time_to_complete_ns.count", "50");
-	assert_tsv(tsv, 0, "ptes_per_fault.p50", "1");
+	assert_tsv(tsv, 0, "ptes_per_fault.p50", "16");
 	assert_tsv(tsv, 0, "ptes_per_fault.p90", "16");
 	assert_tsv(tsv, 0, "waste_ptes", "n/a");
 	assert_tsv(tsv, 0, "lost_events", "3");

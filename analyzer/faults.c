@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Entries and exits become logical faults: a stack of them for each task. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "faults.h"
+
+#define FIRST_ROOM 64
+#define PAGE_MASK_4K (~UINT64_C(0xfff)) /* the smallest page of any architecture */
+
+int faults_open(struct faults *f, const struct faults_options *options)
+{
+	*f = (struct faults){ .options = *options, .room = FIRST_ROOM };
+	f->tasks = calloc(f->room, sizeof(*f->tasks));
+	return f->tasks ? 0 : -ENOMEM;
+}
+
+static struct task *slot_of(struct task *tasks, size_t room, int32_t pid)
+{
+	size_t i = ((uint32_t)pid * UINT32_C(2654435761)) & (room - 1);
+
+	while (tasks[i].used && tasks[i].pid != pid)
+		i = (i + 1) & (room - 1);
+	return &tasks[i];
+}
+
+static int grow(struct faults *f)
+{
+	struct task *tasks = calloc(2 * f->room, sizeof(*tasks));
+
+	if (!tasks)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->room; i++) {
+		if (f->tasks[i].used)
+			*slot_of(tasks, 2 * f->room, f->tasks[i].pid) = f->tasks[i];
+	}
+	free(f->tasks);
+	f->tasks = tasks;
+	f->room *= 2;
+	return 0;
+}
+
+/* The task of @pid, made when it is new; NULL when out of memory. Moves the others. */
+static struct task *task_of(struct faults *f, int32_t pid)
+{
+	struct task *t = slot_of(f->tasks, f->room, pid);
+
+	if (t->used)
+		return t;
+	if (2 * f->nr_tasks >= f->room) {
+		if (grow(f) < 0)
+			return NULL;
+		t = slot_of(f->tasks, f->room, pid);
+	}
+	*t = (struct task){ .pid = pid, .used = true };
+	f->nr_tasks++;
+	return t;
+}
+
+static struct frame *take_frame(struct faults *f)
+{
+	struct frame *frame = f->free_frames;
+
+	if (!frame)
+		return malloc(sizeof(*frame));
+	f->free_frames = frame->outer;
+	return frame;
+}
+
+static void give_frame(struct faults *f, struct frame *frame)
+{
+	frame->outer = f->free_frames;
+	f->free_frames = frame;
+}
+
+/* Whatever the task had entered will not be seen to end. */
+static void drop_frames(struct faults *f, struct task *t)
+{
+	while (t->top) {
+		struct frame *frame = t->top;
+
+		t->top = frame->outer;
+		give_frame(f, frame);
+		f->counts.unpaired_entries++;
+	}
+	if (t->retry)
+		give_frame(f, t->retry);
+	t->retry = NULL;
+}
+
+static uint32_t losses_of(const struct faults *f, uint32_t cpu)
+{
+	return cpu < f->nr_losses ? f->losses[cpu] : 0;
+}
+
+int faults_lost(struct faults *f, uint32_t cpu)
+{
+	if (cpu >= f->nr_losses) {
+		size_t nr = cpu + 1;
+		uint32_t *losses = reallocarray(f->losses, nr, sizeof(*losses));
+
+		if (!losses)
+			return -ENOMEM;
+		for (size_t i = f->nr_losses; i < nr; i++)
+			losses[i] = 0;
+		f->losses = losses;
+		f->nr_losses = nr;
+	}
+	f->losses[cpu]++;
+	return 0;
+}
+
+/* The step that @fault makes when it has ended. */
+static void fault_step(const struct fault *fault, struct step *s)
+{
+	s->kind = STEP_FAULT;
+	s->ts = fault->has_exit ? fault->exit : fault->entry;
+	s->mm = fault->mm;
+	s->fault = *fault;
+}
+
+static void start_fault(struct fault *fault, const struct event *e)
+{
+	*fault = (struct fault){
+		.entry = e->ts,
+		.pid = e->pid,
+		.cpu = e->cpu,
+		.order = ORDER_UNKNOWN,
+		.worker_ptes = -1,
+	};
+}
+
+static int take_exception(struct faults *f, struct task *t, struct step *s)
+{
+	struct event e = { .ts = t->exception_ts, .pid = t->pid, .cpu = t->cpu };
+	struct fault fault;
+
+	t->has_exception = false;
+	if (f->options.has_pair || f->counts.exits) {
+		f->unmatched_exceptions++;
+		return 0;
+	}
+	f->counts.entries++;
+	start_fault(&fault, &e);
+	fault.address = t->exception_address;
+	fault.error_code = t->error_code;
+	fault.has_address = fault.has_error_code = true;
+	fault_step(&fault, s);
+	return 1;
+}
+
+static int push_exception(struct faults *f, struct task *t, const struct event *e, struct step *s)
+{
+	int ret = t->has_exception ? take_exception(f, t, s) : 0;
+
+	t->has_exception = true;
+	t->exception_ts = e->ts;
+	t->exception_address = e->address;
+	t->error_code = e->flags;
+	return ret;
+}
+
+/* The exception that led here, if there was one. */
+static void match_exception(struct faults *f, struct task *t, struct fault *fault)
+{
+	if (!t->has_exception)
+		return;
+	t->has_exception = false;
+	if (fault->has_address &&
+	    ((fault->address ^ t->exception_address) & PAGE_MASK_4K)) {
+		f->unmatched_exceptions++;
+		return;
+	}
+	fault->has_error_code = true;
+	fault->error_code = t->error_code;
+	if (!fault->has_address) {
+		fault->has_address = true;
+		fault->address = t->exception_address;
+	}
+}
+
+/*
+ * A task whose parent was seen to fork, but not to copy its mm, shows the copy with its first fault.
+ */
+static int late_fork(struct task *t, const struct event *e, struct step *s)
+{
+	uint64_t oldmm = t->parent_mm;
+
+	t->parent_mm = 0;
+	if (!e->mm || e->mm == oldmm)
+		return 0;
+	*s = (struct step){ .kind = STEP_FORK, .ts = e->ts, .mm = e->mm, .oldmm = oldmm };
+	return 1;
+}
+
+/* The frame to go on with when this is the return after RETRY, else NULL. */
+static struct frame *take_retry(struct faults *f, struct task *t, const struct event *e)
+{
+	struct frame *frame = t->retry;
+
+	if (!frame)
+		return NULL;
+	t->retry = NULL;
+	if (!((frame->fault.address ^ e->address) & PAGE_MASK_4K))
+		return frame;
+	/* a signal ended it: the kernel does not count it as a fault either */
+	give_frame(f, frame);
+	return NULL;
+}
+
+static int push_entry(struct faults *f, struct task *t, const struct event *e, struct step *s)
+{
+	struct frame *frame;
+	struct fault *fault;
+
+	f->counts.entries++;
+	/* user mode is not inside a fault: what is open has lost its exit */
+	if (t->top && e->has_flags && e->flags & FAULT_FLAG_USER)
+		drop_frames(f, t);
+	frame = take_retry(f, t, e);
+	if (!frame) {
+		frame = take_frame(f);
+		if (!frame)
+			return -ENOMEM;
+		start_fault(&frame->fault, e);
+	}
+	fault = &frame->fault;
+	fault->mm = e->mm;
+	fault->vma_start = e->start;
+	fault->vma_end = e->end;
+	fault->address = e->address;
+	fault->flags = e->flags;
+	fault->has_address = e->has_address;
+	fault->has_flags = e->has_flags;
+	fault->remote = e->flags & FAULT_FLAG_REMOTE;
+	if (e->flags & FAULT_FLAG_TRIED)
+		fault->major = true;
+	match_exception(f, t, fault);
+	frame->outer = t->top;
+	t->top = frame;
+	if (fault->remote)
+		t->remote_mm = e->mm;
+	else
+		t->mm = e->mm;
+	return t->parent_mm && !fault->remote ? late_fork(t, e, s) : 0;
+}
+
+static int push_exit(struct faults *f, struct task *t, const struct event *e, struct step *s)
+{
+	struct frame *frame = t->top;
+	struct fault *fault;
+
+	f->counts.exits++;
+	if (!frame) {
+		f->counts.unpaired_exits++;
+		return 0;
+	}
+	t->top = frame->outer;
+	fault = &frame->fault;
+	fault->has_exit = true;
+	fault->exit = e->ts;
+	fault->latency = e->ts > fault->entry ? e->ts - fault->entry : 0;
+	fault->has_ret = e->has_ret;
+	fault->ret = e->ret;
+	if (e->ret & VM_FAULT_MAJOR)
+		fault->major = true;
+	if (e->ret & VM_FAULT_RETRY) {
+		f->counts.retries++;
+		fault->retries++;
+		if (t->retry)
+			give_frame(f, t->retry);
+		t->retry = frame;
+		return 0;
+	}
+	fault_step(fault, s);
+	give_frame(f, frame);
+	return 1;
+}
+
+static int push_copied(struct task *t, const struct event *e, struct step *s)
+{
+	if (!t->copy_mm)
+		return 0;
+	*s = (struct step){
+		.kind = STEP_FORK, .ts = e->ts, .mm = t->copy_mm, .oldmm = t->copy_oldmm
+	};
+	t->copy_mm = 0;
+	return 1;
+}
+
+/* sched_process_fork and task_newtask follow the copy, and name the child. */
+static int push_fork(struct faults *f, struct task *t, const struct event *e, struct step *s)
+{
+	uint64_t parent_mm = t->mm;
+	struct task *child;
+
+	if (t->copy_mm) /* the return of dup_mmap() is not probed */
+		return push_copied(t, e, s);
+	if (f->options.has_copy)
+		return 0;
+	child = task_of(f, e->number);
+	if (!child)
+		return -ENOMEM;
+	if (e->knows_sharing || !child->sharing_known)
+		child->parent_mm = e->knows_sharing && e->shares_mm ? 0 : parent_mm;
+	child->sharing_known = e->knows_sharing;
+	return 0;
+}
+
+static int push_exec(struct faults *f, struct task *t, const struct event *e, struct step *s)
+{
+	*s = (struct step){ .kind = STEP_EXEC, .ts = e->ts, .mm = t->remote_mm };
+	if (!f->options.has_mm_exit && t->mm != t->remote_mm)
+		s->oldmm = t->mm;
+	t->parent_mm = 0;
+	t->mm = t->remote_mm;
+	t->remote_mm = 0;
+	return s->mm || s->oldmm;
+}
+
+static bool mm_has_task(const struct faults *f, uint64_t mm)
+{
+	for (size_t i = 0; i < f->room; i++) {
+		if (f->tasks[i].used && f->tasks[i].mm == mm)
+			return true;
+	}
+	return false;
+}
+
+/* The pid may be used again by another task: nothing of this one may be left. */
+static int push_task_exit(struct faults *f, struct task *t, const struct event *e, struct step *s)
+{
+	uint64_t mm = t->mm;
+
+	drop_frames(f, t);
+	*t = (struct task){ .pid = t->pid, .used = true };
+	if (f->options.has_mm_exit || !mm || mm_has_task(f, mm))
+		return 0;
+	*s = (struct step){ .kind = STEP_UNCERTAIN, .ts = e->ts, .mm = mm };
+	return 1;
+}
+
+int faults_push(struct faults *f, const struct event *e, struct step *s)
+{
+	struct task *t;
+
+	if (e->role == EVENT_MM_EXIT || e->role == EVENT_COLLAPSE) {
+		*s = (struct step){
+			.kind = e->role == EVENT_MM_EXIT ? STEP_MM_EXIT : STEP_UNCERTAIN,
+			.ts = e->ts,
+			.mm = e->mm
+		};
+		return 1;
+	}
+	t = task_of(f, e->pid);
+	if (!t)
+		return -ENOMEM;
+	if (t->losses != losses_of(f, t->cpu))
+		drop_frames(f, t);
+	t->cpu = e->cpu;
+	t->losses = losses_of(f, e->cpu);
+	switch (e->role) {
+	case EVENT_ENTRY:
+		return push_entry(f, t, e, s);
+	case EVENT_EXIT:
+		return push_exit(f, t, e, s);
+	case EVENT_EXCEPTION:
+		return push_exception(f, t, e, s);
+	case EVENT_ALLOC:
+		if (t->top) {
+			t->top->fault.allocated = true;
+			t->top->fault.order =
+				e->number >= 0 && e->number < ORDER_UNKNOWN ? e->number : ORDER_UNKNOWN;
+		}
+		return 0;
+	case EVENT_RSS:
+		if (t->top)
+			t->top->fault.rss |= e->number;
+		return 0;
+	case EVENT_WORKER:
+		if (t->top)
+			t->top->fault.worker_ptes = e->number;
+		return 0;
+	case EVENT_FORK_COPY:
+		t->copy_mm = e->mm;
+		t->copy_oldmm = e->oldmm;
+		return 0;
+	case EVENT_FORK_COPIED:
+		return push_copied(t, e, s);
+	case EVENT_FORK:
+		return push_fork(f, t, e, s);
+	case EVENT_EXEC:
+		return push_exec(f, t, e, s);
+	case EVENT_TASK_EXIT:
+		return push_task_exit(f, t, e, s);
+	default:
+		return 0;
+	}
+}
+
+int faults_finish(struct faults *f, struct step *s)
+{
+	for (size_t i = 0; i < f->room; i++) {
+		struct task *t = &f->tasks[i];
+
+		drop_frames(f, t);
+		if (t->has_exception && take_exception(f, t, s))
+			return 1;
+	}
+	return 0;
+}
+
+void faults_close(struct faults *f)
+{
+	for (size_t i = 0; i < f->room && f->tasks; i++)
+		drop_frames(f, &f->tasks[i]);
+	while (f->free_frames) {
+		struct frame *frame = f->free_frames;
+
+		f->free_frames = frame->outer;
+		free(frame);
+	}
+	free(f->tasks);
+	free(f->losses);
+	*f = (struct faults){ 0 };
+}

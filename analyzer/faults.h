@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Entries and exits become logical faults; forks, exec and exits become what happens to address
+ * spaces. Knows tasks, and no page.
+ */
+#ifndef FAULTS_H
+#define FAULTS_H
+
+#include "event.h"
+#include "fault.h"
+#include "summary.h"
+
+enum step_kind {
+	STEP_FAULT,
+	STEP_FORK,	/* mm is now a copy of oldmm, both write-protected */
+	STEP_MM_EXIT,	/* mm is gone */
+	STEP_EXEC,	/* mm is new and empty (0: not known which); oldmm may be gone (0: no) */
+	STEP_UNCERTAIN, /* mm changed in a way that the recording does not show */
+};
+
+/* What `faults` hands to `model`. */
+struct step {
+	enum step_kind kind;
+	uint64_t ts;
+	uint64_t mm, oldmm;
+	struct fault fault; /* STEP_FAULT */
+};
+
+/* A fault that was entered and has not ended; they nest. */
+struct frame {
+	struct fault fault;
+	struct frame *outer;
+};
+
+struct task {
+	int32_t pid;
+	bool used;
+	bool sharing_known; /* task_newtask said whether it shares its parent's mm */
+	bool has_exception;
+	uint32_t cpu;	     /* of its last event */
+	uint32_t losses;     /* of that CPU by then */
+	struct frame *top;   /* innermost fault; owned */
+	struct frame *retry; /* ended in RETRY, comes back; owned */
+	uint64_t mm;	     /* of its last fault that was not remote */
+	uint64_t remote_mm;  /* of its last fault that was: exec fills the new stack so */
+	uint64_t copy_mm, copy_oldmm; /* inside dup_mmap() */
+	uint64_t parent_mm;  /* forked, and no copy was seen */
+	uint64_t exception_address;
+	uint64_t exception_ts;
+	uint32_t error_code;
+};
+
+/* What the recording offers; faults_open() copies it. */
+struct faults_options {
+	bool has_pair;	  /* a probe pair: an exception alone is no fault */
+	bool has_copy;	  /* dup_mmap() is probed */
+	bool has_mm_exit; /* exit_mmap is traced */
+};
+
+struct faults {
+	struct faults_options options;
+	struct fault_counts counts; /* entries, exits, unpaired, retries */
+	uint64_t unmatched_exceptions; /* of a recording with a pair: no handle_mm_fault followed */
+	struct task *tasks;	    /* hash by pid; owned */
+	size_t nr_tasks, room;	    /* room is a power of two */
+	struct frame *free_frames;  /* owned */
+	uint32_t *losses;	    /* by CPU; owned */
+	size_t nr_losses;
+};
+
+int faults_open(struct faults *f, const struct faults_options *options);
+
+/*
+ * Take in @e. Returns 1 when *s holds a step that it completed, 0 when not, -ENOMEM.
+ */
+int faults_push(struct faults *f, const struct event *e, struct step *s);
+
+/* Events of @cpu were lost: what its tasks had not ended is unpaired. 0 or -ENOMEM. */
+int faults_lost(struct faults *f, uint32_t cpu);
+
+/*
+ * The recording ends: what has not ended is unpaired. To be called until it returns 0: 1 says that
+ * *s holds one more step.
+ */
+int faults_finish(struct faults *f, struct step *s);
+
+void faults_close(struct faults *f);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which faults are counted: what the user asks for with --pid, --addr and the like. */
+#ifndef FILTER_H
+#define FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "comms.h"
+#include "fault.h"
+
+struct filter_range {
+	uint64_t start, end; /* end exclusive */
+};
+
+struct filter_text {
+	const char *name, *value; /* as the user gave them; point into argv */
+};
+
+/* All zero lets everything pass. */
+struct filter {
+	struct filter_text *texts; /* owned */
+	size_t nr_texts;
+	int64_t *pids, *cpus; /* owned */
+	size_t nr_pids, nr_cpus;
+	const char **comms; /* owned; the strings are of argv */
+	size_t nr_comms;
+	uint64_t *mms; /* owned */
+	size_t nr_mms;
+	struct filter_range *addrs; /* owned */
+	size_t nr_addrs;
+	bool has_time;
+	const char *time_start, *time_end; /* decimal, "" open */
+	uint32_t classes;		   /* bit per class, 0 all */
+	uint32_t orders;		   /* bit per order, 0 all */
+};
+
+/*
+ * Take in one option. NULL, or why @value is wrong. Several of one name add up: any may match; the
+ * names are pid, comm, cpu, mm, addr, time, class, order.
+ */
+const char *filter_add(struct filter *f, const char *name, const char *value);
+
+/* Whether @fault passes all but class and order. Times are ns or, where they are not, ticks. */
+bool filter_fault(const struct filter *f, const struct fault *fault, const struct comms *comms,
+		  bool time_is_ns);
+
+/* Whether a row passes class and order. */
+bool filter_key(const struct filter *f, const struct fault_key *key);
+
+void filter_release(struct filter *f);
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the commands that read recordings share: options, reading with progress, complaints. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "input.h"
+
+enum {
+	OPT_FILTER = 256, /* and the following, one a filter */
+	OPT_ENTRY = 300,
+	OPT_EXIT,
+	OPT_FOLIO_SIZE,
+	OPT_EXACT,
+};
+
+static const char *const filter_names[] = { "pid", "comm", "cpu", "mm",
+					    "addr", "time", "class", "order" };
+
+static const struct option options[] = {
+	{ "format", required_argument, NULL, 'F' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "pid", required_argument, NULL, OPT_FILTER + 0 },
+	{ "comm", required_argument, NULL, OPT_FILTER + 1 },
+	{ "cpu", required_argument, NULL, OPT_FILTER + 2 },
+	{ "mm", required_argument, NULL, OPT_FILTER + 3 },
+	{ "addr", required_argument, NULL, OPT_FILTER + 4 },
+	{ "time", required_argument, NULL, OPT_FILTER + 5 },
+	{ "class", required_argument, NULL, OPT_FILTER + 6 },
+	{ "order", required_argument, NULL, OPT_FILTER + 7 },
+	{ "entry", required_argument, NULL, OPT_ENTRY },
+	{ "exit", required_argument, NULL, OPT_EXIT },
+	{ "folio-size", required_argument, NULL, OPT_FOLIO_SIZE },
+	{ "exact", no_argument, NULL, OPT_EXACT },
+	{ 0 }
+};
+
+void input_options_help(FILE *out)
+{
+	fputs("  -F, --format FORMAT  text (default), tsv, csv or json\n"
+	      "  -o, --output LIST    columns, comma-separated; 'all' for every one\n"
+	      "  -h, --help           show this\n"
+	      "\n"
+	      "What is counted (the model sees every event either way; a filter given twice adds):\n"
+	      "      --pid LIST       tasks (threads) by number\n"
+	      "      --comm NAME      tasks by name\n"
+	      "      --cpu LIST       processors on which the fault was entered\n"
+	      "      --mm ADDRESS     address spaces by their mm_struct, hexadecimal\n"
+	      "      --addr S-E       faulting addresses, hexadecimal, E exclusive, as in\n"
+	      "                       /proc/PID/maps\n"
+	      "      --time S-E       entries between seconds as trace-cmd report shows them\n"
+	      "      --class LIST     map, reuse, cow, spurious, access, file, shared, unshare,\n"
+	      "                       swap, numa, uffd, zero, raced, error, unknown\n"
+	      "      --order LIST     folio orders\n"
+	      "\n"
+	      "What the recording does not say by itself:\n"
+	      "      --entry SYS:NAME the event on entry to handle_mm_fault\n"
+	      "      --exit SYS:NAME  the event on its return\n"
+	      "      --folio-size N   the size of folios that no event tells, as 64K or 2M\n"
+	      "      --exact          its clock counts instructions: figures are exact\n",
+	      out);
+}
+
+/* "64K" and the like in bytes, 0 when it is none. */
+static uint64_t parse_size(const char *text)
+{
+	char *end;
+	uint64_t n = strtoull(text, &end, 10);
+
+	if (end == text || n > UINT64_MAX >> 30)
+		return 0;
+	switch (*end) {
+	case 'G':
+	case 'g':
+		n <<= 10;
+		/* fall through */
+	case 'M':
+	case 'm':
+		n <<= 10;
+		/* fall through */
+	case 'K':
+	case 'k':
+		n <<= 10;
+		end++;
+		break;
+	}
+	return *end ? 0 : n;
+}
+
+static int wrong(const struct input *in, const char *option, const char *value, const char *why)
+{
+	fprintf(stderr, "fault-analyze: --%s '%s' %s; see 'fault-analyze %s --help'\n", option,
+		value, why, in->command);
+	return EXIT_USAGE;
+}
+
+static int take_option(struct input *in, int c, const struct column *columns, size_t nr_columns)
+{
+	const char *why;
+
+	switch (c) {
+	case 'h':
+		in->help = true;
+		return 0;
+	case 'F':
+		if (format_parse(optarg) < 0)
+			return wrong(in, "format", optarg, "is no format");
+		in->format = format_parse(optarg);
+		return 0;
+	case 'o':
+		why = columns_unknown(columns, nr_columns, optarg);
+		if (why)
+			return wrong(in, "output", optarg, "has a column that does not exist");
+		in->columns = optarg;
+		return 0;
+	case OPT_ENTRY:
+		in->report.names.entry = optarg;
+		return 0;
+	case OPT_EXIT:
+		in->report.names.exit = optarg;
+		return 0;
+	case OPT_FOLIO_SIZE:
+		in->report.folio_size = parse_size(optarg);
+		return in->report.folio_size ? 0 : wrong(in, "folio-size", optarg, "is no size");
+	case OPT_EXACT:
+		in->report.exact = true;
+		return 0;
+	case '?':
+		fprintf(stderr, "fault-analyze: see 'fault-analyze %s --help'\n", in->command);
+		return EXIT_USAGE;
+	default:
+		why = filter_add(&in->filter, filter_names[c - OPT_FILTER], optarg);
+		return why ? wrong(in, filter_names[c - OPT_FILTER], optarg, why) : 0;
+	}
+}
+
+int input_parse(struct input *in, int argc, char **argv, const struct column *columns,
+		size_t nr_columns)
+{
+	int c, code;
+
+	*in = (struct input){ .command = argv[0] };
+	while ((c = getopt_long(argc, argv, "F:o:h", options, NULL)) != -1) {
+		code = take_option(in, c, columns, nr_columns);
+		if (code || in->help)
+			return code;
+	}
+	in->report.filter = &in->filter;
+	return 0;
+}
+
+int input_output_options(struct input *in, struct output_options *opt)
+{
+	in->shown = calloc(in->filter.nr_texts + 1, sizeof(*in->shown));
+	if (!in->shown)
+		return input_write_failed(-ENOMEM);
+	for (size_t i = 0; i < in->filter.nr_texts; i++)
+		in->shown[i] = (struct output_filter){ in->filter.texts[i].name,
+						       in->filter.texts[i].value };
+	*opt = (struct output_options){ .columns = in->columns,
+					.filters = in->shown,
+					.nr_filters = in->filter.nr_texts };
+	return 0;
+}
+
+/* A line on a terminal, from one second on. */
+struct progress {
+	const char *path;
+	struct timespec start;
+	bool shown;
+};
+
+static double seconds_since(const struct timespec *start)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec - start->tv_sec + (now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
+static void show_progress(void *ctx, double done)
+{
+	struct progress *p = ctx;
+
+	if (seconds_since(&p->start) < 1)
+		return;
+	p->shown = true;
+	fprintf(stderr, "\r%s: %3.0f %%", p->path, 100 * done);
+}
+
+static void end_progress(const struct progress *p)
+{
+	if (p->shown)
+		fprintf(stderr, "\r%*s\r", (int)strlen(p->path) + 8, "");
+}
+
+static void complain(const char *path, const struct recording *rec, int err, const char *reason)
+{
+	const struct damages *d = &rec->damages;
+
+	if (!d->nr || !d->list || (err && err != -EBADMSG && err != -ENOTSUP)) {
+		fprintf(stderr, "fault-analyze: %s: %s\n", path,
+			err == -ESPIPE ? "is not seekable, a recording has to be a file" : reason);
+		return;
+	}
+	fprintf(stderr, "fault-analyze: %s: offset %" PRIu64 ": %s", path, d->list[0].offset,
+		d->list[0].reason);
+	if (d->nr > 1)
+		fprintf(stderr, " (and damage in %" PRIu64 " more place%s)", d->nr - 1,
+			d->nr > 2 ? "s" : "");
+	fputc('\n', stderr);
+}
+
+int input_read(struct input *in, const char *path, struct recording *rec, bool *readable)
+{
+	struct progress progress = { .path = path };
+	const char *reason;
+	int err;
+
+	if (isatty(STDERR_FILENO)) {
+		clock_gettime(CLOCK_MONOTONIC, &progress.start);
+		in->report.progress = show_progress;
+		in->report.progress_ctx = &progress;
+	}
+	err = report_read(path, &in->report, rec, &reason);
+	end_progress(&progress);
+	*readable = !err;
+	if (!err && !rec->damages.nr)
+		return EXIT_GOOD;
+	complain(path, rec, err, reason);
+	return err == -ENOENT && (in->report.names.entry || in->report.names.exit) ? EXIT_USAGE :
+	       err == -EINVAL							   ? EXIT_USAGE :
+										     EXIT_DAMAGED;
+}
+
+int input_write_failed(int err)
+{
+	fprintf(stderr, "fault-analyze: standard output: %s\n", strerror(-err));
+	return EXIT_DAMAGED;
+}
+
+void input_release(struct input *in)
+{
+	filter_release(&in->filter);
+	free(in->shown);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the commands that read recordings share: their options, reading a file with progress on a
+ * terminal, and the one line that says what is wrong with it.
+ */
+#ifndef INPUT_H
+#define INPUT_H
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "filter.h"
+#include "output.h"
+#include "report.h"
+
+#define DEFAULT_FILE "trace.dat"
+
+struct input {
+	const char *command; /* for messages */
+	struct filter filter;
+	struct report_options report;
+	enum format format;
+	const char *columns;
+	struct output_filter *shown; /* the filters as output takes them; owned */
+	bool help;
+};
+
+/* Rows for --help of the options that input_parse() takes. */
+void input_options_help(FILE *out);
+
+/*
+ * Take in argv up to the first file, optind. The columns of -o are checked against @columns. Returns
+ * 0, or an exit code after saying what is wrong.
+ */
+int input_parse(struct input *in, int argc, char **argv, const struct column *columns,
+		size_t nr_columns);
+
+/* What output is told about filters and columns; NULL when out of memory, which was said. */
+int input_output_options(struct input *in, struct output_options *opt);
+
+/*
+ * Read @path into @rec. Returns EXIT_GOOD, EXIT_DAMAGED or EXIT_USAGE; what is wrong was said in one
+ * line on stderr. *readable says whether there is something to report.
+ */
+int input_read(struct input *in, const char *path, struct recording *rec, bool *readable);
+
+/* Say that writing failed with -errno @err. Returns EXIT_DAMAGED. */
+int input_write_failed(int err);
+
+void input_release(struct input *in);
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* fault-analyze: what the page faults of a recording cost, folio by folio. A table of commands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+	{ "report", cmd_report, "count and time the faults of recordings, by class and folio order" },
+	{ "folios", cmd_folios, "list what each folio cost, a row for each of its episodes" },
+	{ "merge", cmd_merge, "add up report JSONs of many machines" },
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(*commands))
+
+static void usage(FILE *out)
+{
+	fputs("Usage: fault-analyze COMMAND [OPTIONS] [FILE...]\n\n", out);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+	fputs("\n'fault-analyze COMMAND --help' says more. A FILE is a recording of trace-cmd(1).\n",
+	      out);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+		usage(stdout);
+		return EXIT_GOOD;
+	}
+	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version")) {
+		puts("fault-analyze " TOOL_VERSION);
+		return EXIT_GOOD;
+	}
+	for (size_t i = 0; i < NR_COMMANDS; i++) {
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	}
+	fprintf(stderr, "fault-analyze: no command '%s'; 'fault-analyze --help' lists them\n",
+		argv[1]);
+	return EXIT_USAGE;
+}

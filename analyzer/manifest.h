@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What stands in FILE.json beside a recording FILE about how it was made. */
+#ifndef MANIFEST_H
+#define MANIFEST_H
+
+#include <stdbool.h>
+
+#define MANIFEST_SCHEMA "fault-analyze-manifest/1"
+
+struct manifest {
+	bool exact; /* its clock counts instructions */
+};
+
+/*
+ * The manifest of the recording at @path; all zero where none is beside it, or another kind of JSON.
+ * 0, -EINVAL when it does not parse, -ENOMEM.
+ */
+int manifest_read(struct manifest *m, const char *path);
+
+#endif

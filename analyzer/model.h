@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What each fault was for: the transitions of folios and PTEs that a recording shows or implies.
+ * Every class states its evidence; where events say nothing and the rules do not decide, it is
+ * unknown.
+ */
+#ifndef MODEL_H
+#define MODEL_H
+
+#include "fault.h"
+#include "faults.h"
+#include "memory.h"
+
+struct model_options {
+	unsigned int page_shift;
+	/* the order that --folio-size states for populating faults without an allocation event */
+	uint8_t assumed_order; /* or ORDER_UNKNOWN */
+	bool reuses_large; /* the kernel reuses an exclusive large folio (since 6.15) */
+	/* Called with each episode that has ended and had counted faults. 0 or -errno. */
+	int (*episode)(void *ctx, const struct episode *e);
+	void *ctx;
+};
+
+struct model {
+	struct model_options options;
+	struct memory memory;
+	bool sees_alloc; /* the recording has allocations: none inside a fault means none was made */
+	bool sees_rss;	 /* the same of counters */
+	int err;	 /* of the episode callback */
+};
+
+int model_open(struct model *m, const struct model_options *options);
+
+/* Apply @s; for a fault *o says what it was. Returns 0, -ENOMEM, or what the callback returned. */
+int model_step(struct model *m, const struct step *s, struct outcome *o);
+
+/* The recording has ended, and with it every episode. */
+int model_finish(struct model *m);
+
+void model_close(struct model *m);
+
+#endif

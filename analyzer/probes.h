@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which events of a recording say what about faults, and decoding them. The probe pair may have any
+ * group and name: it is known by its arguments, its return by the function that it returned from.
+ */
+#ifndef PROBES_H
+#define PROBES_H
+
+#include "event.h"
+#include "formats.h"
+#include "ringbuf.h"
+
+#define PROBE_MAX_FIELDS 6
+
+/* How one event is decoded. */
+struct probe {
+	const struct event_format *format;
+	const struct field *fields[PROBE_MAX_FIELDS]; /* NULL: the event lacks it */
+	enum event_role role; /* EVENT_NONE until a return's function is known */
+	bool is_return;	      /* a return probe whose function decides its role */
+	bool is_graph;	      /* function_graph: only records of handle_mm_fault count */
+	uint64_t records;
+	uint64_t undecided; /* records seen before its function was known */
+};
+
+enum probe_kind {
+	PROBES_NONE,	   /* nothing in the recording shows faults */
+	PROBES_EXCEPTIONS, /* entries alone: no latency */
+	PROBES_PAIR,	   /* entry and return */
+	PROBES_GRAPH,	   /* function_graph showed handle_mm_fault */
+};
+
+/* All zero is unbound; probes_release() returns it to that. */
+struct probes {
+	enum probe_kind kind;
+	bool big_endian;
+	const struct field *pid; /* common_pid */
+	struct probe *list;	 /* owned */
+	size_t nr;
+	uint16_t *by_id; /* index into list: 0 an unknown id, 1 one of no use here; owned */
+	uint64_t fault_ip, fork_ip; /* of the functions, as their entry probes show them; 0 unknown */
+	struct tracefile *tf;	    /* asked for kallsyms when function_graph shows up */
+	uint64_t graph_start;	    /* the address of handle_mm_fault, 0 unknown */
+	bool graph_asked;
+	bool has_role[NR_EVENT_ROLES]; /* the recording has formats for them */
+	bool seen[NR_EVENT_ROLES];     /* and so far records, of any function or kind */
+	uint64_t unknown_events; /* whose id has no format */
+	uint64_t short_events;	 /* shorter than their format */
+};
+
+/* What the user names instead: "SYSTEM:NAME", or NULL. */
+struct probe_names {
+	const char *entry, *exit;
+};
+
+/*
+ * Bind what @f offers; @tf is asked for kallsyms when function_graph shows up. Returns 0, -ENOENT
+ * when an event of @names is not in the recording (*reason says which), -ENOMEM.
+ */
+int probes_bind(struct probes *p, const struct formats *f, const struct probe_names *names,
+		bool big_endian, struct tracefile *tf, const char **reason);
+
+/* Decode @r into *e. Returns its role, EVENT_NONE for an event of no use here. */
+enum event_role probes_decode(struct probes *p, const struct record *r, struct event *e);
+
+/* Exits that were recorded before it was clear that they are handle_mm_fault's. */
+uint64_t probes_early_exits(const struct probes *p);
+
+void probes_release(struct probes *p);
+
+#endif
