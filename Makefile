@@ -49,7 +49,7 @@ TEST_SUPPORT := $(filter-out $(wildcard analyzer/tests/test_*.c analyzer/tests/g
 TEST_OBJS    := $(TEST_SUPPORT:analyzer/tests/%.c=$(OUT)/tests/%.o)
 TESTS        := $(TEST_SRCS:analyzer/tests/%.c=$(OUT)/tests/%)
 
-.PHONY: all demo check clean install uninstall help deps format-check tests
+.PHONY: all demo check calibrate clean install uninstall help deps format-check tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -98,6 +98,11 @@ demo: deps
 check: deps
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)scripts/run-tests.sh $(PROGRAM) $(TESTS)
+
+## calibrate: simulate PAIRS (20000) pairs of runs a case and print how often intervals cover
+PAIRS ?= 20000
+calibrate: $(OUT)/tests/test_calibration
+	$< $(PAIRS)
 
 deps:
 	$(Q)scripts/deps.sh
