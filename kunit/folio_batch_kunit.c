@@ -31,6 +31,8 @@
 #ifdef FPB_RESPECT_WRITE
 #define KERNEL_IS_7_3			1
 #define FPB_SUPPORTED			((__force fpb_t)~0)
+#define dup_file_rmap			folio_dup_file_rmap_ptes
+#define try_dup_anon_rmap		folio_try_dup_anon_rmap_ptes
 #else
 #define KERNEL_IS_7_3			0
 #define pte_uffd(pte)			pte_uffd_wp(pte)
@@ -45,6 +47,19 @@
 #define FPB_MERGE_YOUNG_DIRTY		((__force fpb_t)BIT(4))
 #define FPB_SUPPORTED			((__force fpb_t)~BIT(2))
 #define clear_nonpresent_ptes(mm, addr, ptep, nr) clear_not_present_full_ptes(mm, addr, ptep, nr, 0)
+#define mm_flags_set(flag, mm)		set_bit(flag, &(mm)->flags)
+
+static void dup_file_rmap(struct folio *folio, struct page *page, int nr,
+			  struct vm_area_struct *dst)
+{
+	folio_dup_file_rmap_ptes(folio, page, nr);
+}
+
+static int try_dup_anon_rmap(struct folio *folio, struct page *page, int nr,
+			     struct vm_area_struct *dst, struct vm_area_struct *src)
+{
+	return folio_try_dup_anon_rmap_ptes(folio, page, nr, src);
+}
 
 /* 6.12 named the bits to ignore, always ignored write, and left the merging to its callers. */
 static unsigned int folio_pte_batch_flags(struct folio *folio, struct vm_area_struct *vma,
@@ -93,7 +108,7 @@ struct table {
 	struct mm_struct *mm;
 	struct vm_area_struct *vma;
 	pmd_t *pmd;
-	spinlock_t *ptl;	/* held between table_lock() and table_unlock() */
+	spinlock_t *ptl;	/* not NULL while the test holds it */
 	struct folio *folios[TABLE_FOLIOS];
 	unsigned int nr_folios;
 	pte_t before[PTRS_PER_PTE];
@@ -115,15 +130,18 @@ static pte_t *table_lock(struct table *t, unsigned int slot)
 static void table_unlock(struct table *t, pte_t *ptep)
 {
 	pte_unmap_unlock(ptep, t->ptl);
+	t->ptl = NULL;
 }
 
-#ifdef CONFIG_ARM64_CONTPTE
 /* Whether arm64 has folded @ptep into a contpte block. */
 static bool pte_is_folded(pte_t *ptep)
 {
+#ifdef CONFIG_ARM64_CONTPTE
 	return pte_valid_cont(__ptep_get(ptep));
-}
+#else
+	return false;
 #endif
+}
 
 /* The PTE as the generic code sees it: young and dirty gathered, folding not shown. */
 static pte_t read_pte(pte_t *ptep)
@@ -147,18 +165,38 @@ static void table_read(struct table *t, pte_t ptes[PTRS_PER_PTE])
 	table_unlock(t, ptep);
 }
 
-static void table_set(struct table *t, unsigned int slot, pte_t pte)
+/* Sets @nr PTEs one by one, none of them by a batched helper. */
+static void table_set_all(struct table *t, unsigned int slot, const pte_t *ptes, unsigned int nr)
 {
 	pte_t *ptep = table_lock(t, slot);
+	unsigned int i;
 
-	set_pte_at(t->mm, slot_addr(slot), ptep, pte);
+	for (i = 0; i < nr; i++)
+		set_pte_at(t->mm, slot_addr(slot + i), ptep + i, ptes[i]);
 	table_unlock(t, ptep);
 }
 
-/* Empties the table. Takes no lock: it also cleans up after a test that died with it held. */
+/* Fills the empty table with t->want. */
+static void table_set_filled(struct table *t)
+{
+	unsigned int i, nr;
+
+	for (i = 0; i < PTRS_PER_PTE; i += nr) {
+		for (nr = 0; i + nr < PTRS_PER_PTE && !pte_none(t->want[i + nr]); nr++)
+			;
+		table_set_all(t, i, &t->want[i], nr);
+		nr = nr ?: 1;
+	}
+}
+
+static void table_set(struct table *t, unsigned int slot, pte_t pte)
+{
+	table_set_all(t, slot, &pte, 1);
+}
+
 static void table_clear(struct table *t)
 {
-	pte_t *ptep = pte_offset_map(t->pmd, TABLE_START);
+	pte_t *ptep = table_lock(t, 0);
 	unsigned int i;
 
 	for (i = 0; i < PTRS_PER_PTE; i++) {
@@ -169,13 +207,16 @@ static void table_clear(struct table *t)
 		else if (!pte_none(pte))
 			pte_clear(t->mm, slot_addr(i), ptep + i);
 	}
-	pte_unmap(ptep);
+	table_unlock(t, ptep);
 }
 
 static void table_free(void *data)
 {
 	struct table *t = data;
 
+	/* A helper has crashed under the lock: better to leak the table than to wait for ever. */
+	if (t->ptl)
+		return;
 	if (t->pmd)
 		table_clear(t);
 	while (t->nr_folios)
@@ -259,7 +300,7 @@ static struct folio *table_adjacent_folios(struct table *t, unsigned int order,
 
 static pte_t make_pte(struct table *t, struct page *page, unsigned int bits)
 {
-	pte_t pte = mk_pte(page, bits & BIT_PROTNONE ? PAGE_NONE : PAGE_READONLY);
+	pte_t pte = mk_pte(page, vm_get_page_prot(bits & BIT_PROTNONE ? VM_NONE : VM_READ));
 
 	pte = pte_mkold(pte_mkclean(pte));
 	if (bits & BIT_WRITE)
@@ -274,9 +315,38 @@ static pte_t make_pte(struct table *t, struct page *page, unsigned int bits)
 	return pte;
 }
 
+static bool slot_is_folded(struct table *t, unsigned int slot)
+{
+	return pte_is_folded(pte_offset_kernel(t->pmd, slot_addr(slot)));
+}
+
 static pte_t make_swap_pte(unsigned int type, unsigned long offset)
 {
 	return swp_entry_to_pte(swp_entry(type, offset));
+}
+
+/* The PTEs of a block that arm64 has folded share young and dirty. */
+static void want_shared_young_dirty(struct table *t)
+{
+#ifdef CONFIG_ARM64_CONTPTE
+	unsigned int block, i;
+
+	for (block = 0; block < PTRS_PER_PTE; block += CONT_PTES) {
+		pte_t *want = t->want + block;
+		bool young = false, dirty = false;
+
+		if (!slot_is_folded(t, block))
+			continue;
+		for (i = 0; i < CONT_PTES; i++) {
+			young |= pte_present(want[i]) && pte_young(want[i]);
+			dirty |= pte_present(want[i]) && pte_dirty(want[i]);
+		}
+		for (i = 0; i < CONT_PTES; i++) {
+			want[i] = young ? pte_mkyoung(want[i]) : want[i];
+			want[i] = dirty ? pte_mkdirty(want[i]) : want[i];
+		}
+	}
+#endif
 }
 
 /* Compares the table with t->want; says how many PTEs differ and shows the first. */
@@ -285,6 +355,7 @@ static bool table_expect(struct table *t, const char *what)
 	unsigned int i, first = 0, wrong = 0;
 
 	table_read(t, t->after);
+	want_shared_young_dirty(t);
 	for (i = 0; i < PTRS_PER_PTE; i++) {
 		if (pte_same(t->after[i], t->want[i]))
 			continue;
@@ -626,11 +697,9 @@ static void call_span(const struct call *c, bool widens, unsigned int *first, un
 	*first = c->slot;
 	*end = c->slot + c->nr;
 #ifdef CONFIG_ARM64_CONTPTE
-	pte_t *ptep = pte_offset_kernel(c->t->pmd, c->addr);
-
-	if (widens && pte_is_folded(ptep))
+	if (widens && slot_is_folded(c->t, c->slot))
 		*first = ALIGN_DOWN(*first, CONT_PTES);
-	if (widens && pte_is_folded(ptep + c->nr - 1))
+	if (widens && slot_is_folded(c->t, c->slot + c->nr - 1))
 		*end = ALIGN(*end, CONT_PTES);
 #endif
 }
@@ -727,47 +796,46 @@ static bool is_writable(enum writable writable, unsigned int i)
 /*
  * Fills the table for one call: all pages of the folio, and a page of a stranger on each side. What
  * lies outside of the range is young and dirty where the range is neither, so that both a bit that
- * leaks in and one that leaks out are seen.
+ * leaks in and one that leaks out are seen. A setter finds its range empty and sets @ptes.
  */
 static void fill_range(struct call *c, const struct table_op *op, const struct pte_range *r,
 		       struct folio *folio, struct folio *stranger, enum writable writable,
 		       enum pattern pattern, pte_t *ptes)
 {
-	unsigned int base = range_base(r), mapped = range_mapped(r), i;
+	unsigned int base = range_base(r), end = base + range_mapped(r), slot;
 	unsigned int outside = pattern == PATTERN_NONE ? BIT_YOUNG | BIT_DIRTY : 0;
+	unsigned int common = 0;
 	struct table *t = c->t;
 
-	table_clear(t);
+	if (op->fill == FILL_UNIFORM && pgtable_supports_soft_dirty())
+		common = BIT_SOFT_DIRTY;
+	memset(t->want, 0, sizeof(t->want));
 	if (base)
-		table_set(t, base - 1, make_pte(t, folio_page(stranger, 0), outside));
-	if (base + mapped < PTRS_PER_PTE)
-		table_set(t, base + mapped, make_pte(t, folio_page(stranger, 0), outside));
-
-	for (i = 0; i < mapped; i++) {
-		unsigned int slot = base + i, bits = outside;
+		t->want[base - 1] = make_pte(t, folio_page(stranger, 0), outside);
+	if (end < PTRS_PER_PTE)
+		t->want[end] = make_pte(t, folio_page(stranger, 0), outside);
+	for (slot = base; slot < end; slot++) {
 		bool in_range = slot >= c->slot && slot < c->slot + c->nr;
 		/* What a setter sets is all alike. */
 		unsigned int nth = op->fill == FILL_EMPTY ? 0 : slot - c->slot;
+		unsigned int bits = common | (in_range ? 0 : outside);
 		pte_t pte;
 
-		if (in_range) {
-			bits = in_pattern(pattern, nth, c->nr) ? BIT_YOUNG : 0;
-			if (in_pattern((pattern + 1) % NR_PATTERNS, nth, c->nr))
-				bits |= BIT_DIRTY;
-		}
-		if (is_writable(writable, op->fill == FILL_EMPTY ? 0 : i))
+		if (in_range && in_pattern(pattern, nth, c->nr))
+			bits |= BIT_YOUNG;
+		if (in_range && in_pattern((pattern + 1) % NR_PATTERNS, nth, c->nr))
+			bits |= BIT_DIRTY;
+		if (is_writable(writable, op->fill == FILL_EMPTY ? 0 : slot))
 			bits |= BIT_WRITE;
-		if (pgtable_supports_soft_dirty() && op->fill == FILL_UNIFORM)
-			bits |= BIT_SOFT_DIRTY;
-		pte = make_pte(t, folio_page(folio, i), bits);
+		pte = make_pte(t, folio_page(folio, slot - base), bits);
 		if (in_range)
 			ptes[slot - c->slot] = pte;
-		if (in_range && op->fill == FILL_EMPTY)
-			continue;
 		if (op->fill == FILL_SWAP)
-			pte = make_swap_pte(1, 100 + i);
-		table_set(t, slot, pte);
+			pte = make_swap_pte(1, slot);
+		t->want[slot] = in_range && op->fill == FILL_EMPTY ? __pte(0) : pte;
 	}
+	table_clear(t);
+	table_set_filled(t);
 }
 
 /*
@@ -896,7 +964,8 @@ static bool model_goes_on(struct table *t, unsigned int first, unsigned int slot
 		return false;
 	if ((flags & FPB_RESPECT_SOFT_DIRTY) && !pte_soft_dirty(a) != !pte_soft_dirty(b))
 		return false;
-	return true;
+	/* On arm64 folding is one more bit in which PTEs differ. */
+	return slot_is_folded(t, first) == slot_is_folded(t, slot);
 }
 
 static bool bits_supported(unsigned int bits)
@@ -908,10 +977,11 @@ static bool bits_supported(unsigned int bits)
 static void map_folio(struct table *t, const struct pte_range *r, struct folio *folio,
 		      unsigned int bits)
 {
-	unsigned int i;
+	unsigned int i, nr = range_mapped(r);
 
-	for (i = 0; i < range_mapped(r); i++)
-		table_set(t, range_base(r) + i, make_pte(t, folio_page(folio, i), bits));
+	for (i = 0; i < nr; i++)
+		t->want[i] = make_pte(t, folio_page(folio, i), bits);
+	table_set_all(t, range_base(r), t->want, nr);
 }
 
 /* Of PTEs that are all alike, nothing ends the batch but max_nr and the end of the folio. */
@@ -1064,7 +1134,7 @@ KUNIT_ARRAY_PARAM(large_order, large_orders, order_desc);
 static void test_batch_adjacent_folios(struct kunit *test)
 {
 	unsigned int order = *(const unsigned int *)test->param_value;
-	unsigned int nr = 1U << order, tail = min(nr, 20U), i;
+	unsigned int nr = 1U << order, tail = min(nr, 16U), i;
 	struct table *t = table_create(test);
 	struct folio *next, *folio = table_adjacent_folios(t, order, &next);
 
@@ -1108,7 +1178,7 @@ static void test_folio_pte_batch(struct kunit *test)
 /* What the merge flags change in the copy, and that the table stays as it is. */
 static void check_merge(struct table *t, const struct pte_range *r, fpb_t flags)
 {
-	unsigned int slot = range_slot(r), nr = range_nr(r), i;
+	unsigned int slot = range_slot(r), nr = 1, i;
 	bool write, young, dirty;
 	pte_t copy, first;
 
@@ -1118,13 +1188,15 @@ static void check_merge(struct table *t, const struct pte_range *r, fpb_t flags)
 	write = pte_write(first);
 	young = pte_young(first);
 	dirty = pte_dirty(first);
+	while (nr < range_nr(r) && model_goes_on(t, slot, slot + nr, flags))
+		nr++;
 	for (i = slot; i < slot + nr; i++) {
 		write |= (flags & FPB_MERGE_WRITE) && pte_write(t->before[i]);
 		young |= (flags & FPB_MERGE_YOUNG_DIRTY) && pte_young(t->before[i]);
 		dirty |= (flags & FPB_MERGE_YOUNG_DIRTY) && pte_dirty(t->before[i]);
 	}
 
-	KUNIT_EXPECT_EQ(t->test, batch_at(t, slot, nr, flags, &copy), nr);
+	KUNIT_EXPECT_EQ(t->test, batch_at(t, slot, range_nr(r), flags, &copy), nr);
 	KUNIT_EXPECT_EQ_MSG(t->test, (bool)pte_write(copy), write, "flags %x", (__force int)flags);
 	KUNIT_EXPECT_EQ_MSG(t->test, (bool)pte_young(copy), young, "flags %x", (__force int)flags);
 	KUNIT_EXPECT_EQ_MSG(t->test, (bool)pte_dirty(copy), dirty, "flags %x", (__force int)flags);
@@ -1274,6 +1346,437 @@ static void test_swap_pte_batch(struct kunit *test)
 	}
 }
 
+/* The reverse map: counters and flags of a folio of which a range is mapped or unmapped. */
+
+static const struct pte_range rmap_ranges[] = {
+	{ 0, 0, 1 },
+	{ 2, 0, 1 }, { 2, 0, ALL }, { 2, 2, 1 }, { 2, LAST, 1 },
+	{ 4, 0, 1 }, { 4, 0, 15 }, { 4, 0, ALL }, { 4, 8, 2 }, { 4, 1, 15 }, { 4, LAST, 1 },
+	{ 9, 0, 17 }, { 9, 0, ALL }, { 9, 250, 17 }, { 9, 256, ALL }, { 9, LAST, 1 },
+};
+
+KUNIT_ARRAY_PARAM(rmap_range, rmap_ranges, range_desc);
+
+/* What is known of a folio and what has to hold for it. */
+struct rmap_model {
+	struct table *t;		/* that the folio belongs to */
+	struct folio *folio;
+	unsigned int nr_pages;
+	int refs;
+	long nr_anon_mapped;		/* of the node, without this folio */
+	long nr_file_mapped;
+	int mapcount[PTRS_PER_PTE];	/* of each page */
+	bool exclusive[PTRS_PER_PTE];
+};
+
+/* A node's counter with what its CPUs have not yet handed in. */
+static long node_stat(struct folio *folio, enum node_stat_item item)
+{
+	long value = node_page_state(folio_pgdat(folio), item);
+#ifdef CONFIG_SMP
+	struct per_cpu_nodestat __percpu *stats = folio_pgdat(folio)->per_cpu_nodestats;
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		value += per_cpu_ptr(stats, cpu)->vm_node_stat_diff[item];
+#endif
+	return value;
+}
+
+static void model_init(struct rmap_model *m, struct table *t, struct folio *folio)
+{
+	memset(m, 0, sizeof(*m));
+	m->t = t;
+	m->folio = folio;
+	m->nr_pages = folio_nr_pages(folio);
+	m->refs = folio_ref_count(folio);
+	m->nr_anon_mapped = node_stat(folio, NR_ANON_MAPPED);
+	m->nr_file_mapped = node_stat(folio, NR_FILE_MAPPED);
+}
+
+static void model_map(struct rmap_model *m, unsigned int first, unsigned int nr, int change)
+{
+	unsigned int i;
+
+	for (i = first; i < first + nr; i++)
+		m->mapcount[i] += change;
+}
+
+static void model_exclusive(struct rmap_model *m, unsigned int first, unsigned int nr, bool is)
+{
+	unsigned int i;
+
+	for (i = first; i < first + nr; i++)
+		m->exclusive[i] = is;
+}
+
+static void model_expect(struct rmap_model *m, const char *what)
+{
+	struct kunit *test = m->t->test;
+	struct folio *folio = m->folio;
+	int mapcount = 0, nr_mapped = 0, wrong_mapcount = -1, wrong_exclusive = -1;
+	long anon = 0, file = 0;
+	int i;
+
+	for (i = 0; i < m->nr_pages; i++) {
+		struct page *page = folio_page(folio, i);
+
+		mapcount += m->mapcount[i];
+		nr_mapped += m->mapcount[i] > 0;
+		if (atomic_read(&page->_mapcount) + 1 != m->mapcount[i])
+			wrong_mapcount = i;
+		if (folio_test_anon(folio) && PageAnonExclusive(page) != m->exclusive[i])
+			wrong_exclusive = i;
+	}
+	if (folio_test_anon(folio))
+		anon = nr_mapped;
+	else
+		file = nr_mapped;
+
+	KUNIT_EXPECT_EQ_MSG(test, wrong_mapcount, -1, "%s: mapcount of this page", what);
+	KUNIT_EXPECT_EQ_MSG(test, wrong_exclusive, -1, "%s: PageAnonExclusive of this page", what);
+	KUNIT_EXPECT_EQ_MSG(test, folio_mapcount(folio), mapcount, "%s", what);
+	KUNIT_EXPECT_EQ_MSG(test, folio_ref_count(folio), m->refs, "%s", what);
+	if (folio_test_large(folio)) {
+		KUNIT_EXPECT_EQ_MSG(test, folio_entire_mapcount(folio), 0, "%s", what);
+		KUNIT_EXPECT_EQ_MSG(test, folio_nr_pages_mapped(folio), nr_mapped, "%s", what);
+	}
+	KUNIT_EXPECT_EQ_MSG(test, node_stat(folio, NR_ANON_MAPPED) - m->nr_anon_mapped, anon,
+			    "%s", what);
+	KUNIT_EXPECT_EQ_MSG(test, node_stat(folio, NR_FILE_MAPPED) - m->nr_file_mapped, file,
+			    "%s", what);
+}
+
+/* A locked anonymous folio of @t that is at home at the table's start and not mapped yet. */
+static struct folio *anon_folio(struct table *t, unsigned int order)
+{
+	struct folio *folio = table_folio(t, order);
+	unsigned int i;
+	int err = 0;
+
+	mmap_write_lock(t->mm);
+	if (!t->vma->anon_vma)
+		err = anon_vma_prepare(t->vma);
+	mmap_write_unlock(t->mm);
+	KUNIT_ASSERT_EQ(t->test, err, 0);
+
+	/* The only way to become anonymous leads through being mapped. */
+	folio_lock(folio);
+	folio_add_new_anon_rmap(folio, t->vma, TABLE_START, RMAP_EXCLUSIVE);
+	if (folio_test_pmd_mappable(folio))
+		folio_remove_rmap_pmd(folio, folio_page(folio, 0), t->vma);
+	else
+		folio_remove_rmap_ptes(folio, folio_page(folio, 0), 1 << order, t->vma);
+	for (i = 0; i < 1 << order; i++)
+		if (PageAnonExclusive(folio_page(folio, i)))
+			ClearPageAnonExclusive(folio_page(folio, i));
+	return folio;
+}
+
+static struct rmap_model *rmap_setup(struct kunit *test, unsigned int order, bool anon)
+{
+	struct rmap_model *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
+	struct table *t = table_create(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	if (IS_ENABLED(CONFIG_NO_PAGE_MAPCOUNT))
+		kunit_skip(test, "CONFIG_NO_PAGE_MAPCOUNT: pages have no mapcount of their own");
+	model_init(m, t, anon ? anon_folio(t, order) : table_folio(t, order));
+	model_expect(m, "not mapped");
+	return m;
+}
+
+static void add_anon(struct rmap_model *m, unsigned int first, unsigned int nr, rmap_t flags)
+{
+	folio_add_anon_rmap_ptes(m->folio, folio_page(m->folio, first), nr, m->t->vma,
+				 slot_addr(first), flags);
+	model_map(m, first, nr, 1);
+	model_exclusive(m, first, nr, flags & RMAP_EXCLUSIVE);
+}
+
+/* Of @vma, which may be one of another mm. */
+static void remove_rmap(struct rmap_model *m, unsigned int first, unsigned int nr,
+			struct vm_area_struct *vma)
+{
+	folio_remove_rmap_ptes(m->folio, folio_page(m->folio, first), nr, vma);
+	model_map(m, first, nr, -1);
+}
+
+static void check_add_anon_rmap(struct kunit *test, rmap_t flags)
+{
+	const struct pte_range *r = test->param_value;
+	unsigned int first = range_first(r), nr = range_nr(r);
+	struct rmap_model *m = rmap_setup(test, r->order, true);
+
+	add_anon(m, first, nr, flags);
+	model_expect(m, "range mapped");
+	if (first)
+		add_anon(m, 0, first, RMAP_NONE);
+	model_expect(m, "pages before it mapped");
+	remove_rmap(m, first, nr, m->t->vma);
+	model_expect(m, "range unmapped");
+	if (first)
+		remove_rmap(m, 0, first, m->t->vma);
+	model_expect(m, "all unmapped");
+	folio_unlock(m->folio);
+}
+
+static void test_add_anon_rmap_ptes(struct kunit *test)
+{
+	check_add_anon_rmap(test, RMAP_NONE);
+}
+
+static void test_add_anon_rmap_ptes_exclusive(struct kunit *test)
+{
+	check_add_anon_rmap(test, RMAP_EXCLUSIVE);
+}
+
+static void add_file(struct rmap_model *m, unsigned int first, unsigned int nr)
+{
+	folio_add_file_rmap_ptes(m->folio, folio_page(m->folio, first), nr, m->t->vma);
+	model_map(m, first, nr, 1);
+}
+
+static void test_add_file_rmap_ptes(struct kunit *test)
+{
+	const struct pte_range *r = test->param_value;
+	unsigned int first = range_first(r), nr = range_nr(r);
+	struct rmap_model *m = rmap_setup(test, r->order, false);
+
+	add_file(m, first, nr);
+	model_expect(m, "range mapped");
+	add_file(m, 0, m->nr_pages);
+	model_expect(m, "all mapped, the range twice");
+	remove_rmap(m, first, nr, m->t->vma);
+	model_expect(m, "all mapped once");
+	remove_rmap(m, first, nr, m->t->vma);
+	model_expect(m, "range unmapped");
+	if (first)
+		remove_rmap(m, 0, first, m->t->vma);
+	if (first + nr < m->nr_pages)
+		remove_rmap(m, first + nr, m->nr_pages - first - nr, m->t->vma);
+	model_expect(m, "all unmapped");
+}
+
+static void test_dup_file_rmap_ptes(struct kunit *test)
+{
+	const struct pte_range *r = test->param_value;
+	unsigned int first = range_first(r), nr = range_nr(r);
+	struct rmap_model *m = rmap_setup(test, r->order, false);
+	struct table *child = table_create(test);
+
+	add_file(m, 0, m->nr_pages);
+	dup_file_rmap(m->folio, folio_page(m->folio, first), nr, child->vma);
+	model_map(m, first, nr, 1);
+	model_expect(m, "range duplicated");
+	remove_rmap(m, first, nr, child->vma);
+	model_expect(m, "child unmapped");
+	remove_rmap(m, 0, m->nr_pages, m->t->vma);
+	model_expect(m, "all unmapped");
+}
+
+/* As fork has it: mm write-locked and its write_protect_seq odd. */
+static int try_dup_anon(struct rmap_model *m, unsigned int first, unsigned int nr,
+			struct table *child)
+{
+	struct mm_struct *mm = m->t->mm;
+	int err;
+
+	mmap_write_lock(mm);
+	raw_write_seqcount_begin(&mm->write_protect_seq);
+	err = try_dup_anon_rmap(m->folio, folio_page(m->folio, first), nr, child->vma, m->t->vma);
+	raw_write_seqcount_end(&mm->write_protect_seq);
+	mmap_write_unlock(mm);
+	return err;
+}
+
+static void test_try_dup_anon_rmap_ptes(struct kunit *test)
+{
+	const struct pte_range *r = test->param_value;
+	unsigned int first = range_first(r), nr = range_nr(r);
+	struct rmap_model *m = rmap_setup(test, r->order, true);
+	struct table *child = table_create(test);
+
+	add_anon(m, 0, m->nr_pages, RMAP_EXCLUSIVE);
+	KUNIT_EXPECT_EQ(test, try_dup_anon(m, first, nr, child), 0);
+	model_map(m, first, nr, 1);
+	model_exclusive(m, first, nr, false);
+	model_expect(m, "range duplicated");
+	remove_rmap(m, first, nr, child->vma);
+	model_expect(m, "child unmapped");
+	remove_rmap(m, 0, m->nr_pages, m->t->vma);
+	model_expect(m, "all unmapped");
+	folio_unlock(m->folio);
+}
+
+/* Which pages of the range are exclusive, and whether their folio's pin forbids to share them. */
+static void check_try_dup_pinned(struct kunit *test, bool mm_has_pinned)
+{
+	static const enum pattern patterns[] = {
+		PATTERN_ALL, PATTERN_FIRST, PATTERN_MIDDLE, PATTERN_LAST, PATTERN_NONE,
+	};
+	const struct pte_range *r = test->param_value;
+	unsigned int first = range_first(r), nr = range_nr(r), p, i;
+	struct rmap_model *m = rmap_setup(test, r->order, true);
+	struct table *child = table_create(test);
+
+	if (mm_has_pinned)
+		mm_flags_set(MMF_HAS_PINNED, m->t->mm);
+	/* What lies outside of the range is exclusive and has no say. */
+	add_anon(m, 0, m->nr_pages, RMAP_EXCLUSIVE);
+	KUNIT_ASSERT_EQ(test, try_grab_folio(m->folio, 1, FOLL_PIN), 0);
+	m->refs = folio_ref_count(m->folio);
+
+	for (p = 0; p < ARRAY_SIZE(patterns); p++) {
+		bool refused = mm_has_pinned && patterns[p] != PATTERN_NONE;
+
+		for (i = 0; i < nr; i++) {
+			struct page *page = folio_page(m->folio, first + i);
+			bool exclusive = in_pattern(patterns[p], i, nr);
+
+			if (PageAnonExclusive(page))
+				ClearPageAnonExclusive(page);
+			if (exclusive)
+				SetPageAnonExclusive(page);
+			model_exclusive(m, first + i, 1, exclusive);
+		}
+		KUNIT_EXPECT_EQ(test, try_dup_anon(m, first, nr, child), refused ? -EBUSY : 0);
+		if (!refused) {
+			model_map(m, first, nr, 1);
+			model_exclusive(m, first, nr, false);
+		}
+		model_expect(m, refused ? "refused" : "duplicated");
+		if (!refused)
+			remove_rmap(m, first, nr, child->vma);
+	}
+	unpin_folio(m->folio);
+	m->refs = folio_ref_count(m->folio);
+	remove_rmap(m, 0, m->nr_pages, m->t->vma);
+	model_expect(m, "all unmapped");
+	folio_unlock(m->folio);
+}
+
+static void test_try_dup_anon_rmap_ptes_pinned(struct kunit *test)
+{
+	check_try_dup_pinned(test, true);
+}
+
+/* Many references look like a pin of a small folio; only a mm that has ever pinned need care. */
+static void test_try_dup_anon_rmap_ptes_never_pinned(struct kunit *test)
+{
+	check_try_dup_pinned(test, false);
+}
+
+/* A folio that is still mapped in part is queued for splitting, once; one that is not is not. */
+static void test_remove_rmap_ptes_queues_split(struct kunit *test)
+{
+	const struct pte_range *r = test->param_value;
+	unsigned int first = range_first(r), nr = range_nr(r);
+	struct rmap_model *m;
+
+	if (!IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE))
+		kunit_skip(test, "CONFIG_TRANSPARENT_HUGEPAGE is off: there is no split queue");
+	if (r->order < 2)
+		kunit_skip(test, "folios below order 2 have no place in the split queue");
+	m = rmap_setup(test, r->order, true);
+	add_anon(m, 0, m->nr_pages, RMAP_EXCLUSIVE);
+	KUNIT_EXPECT_TRUE(test, list_empty(&m->folio->_deferred_list));
+
+	remove_rmap(m, first, nr, m->t->vma);
+	model_expect(m, "range unmapped");
+	KUNIT_EXPECT_EQ(test, !list_empty(&m->folio->_deferred_list), nr < m->nr_pages);
+	KUNIT_EXPECT_EQ(test, folio_test_partially_mapped(m->folio), nr < m->nr_pages);
+
+	if (first)
+		remove_rmap(m, 0, first, m->t->vma);
+	if (first + nr < m->nr_pages)
+		remove_rmap(m, first + nr, m->nr_pages - first - nr, m->t->vma);
+	model_expect(m, "all unmapped");
+	folio_unlock(m->folio);
+}
+
+/* Unmapping in one of two mms leaves no page unmapped, so there is nothing to split for. */
+static void test_remove_rmap_ptes_still_mapped(struct kunit *test)
+{
+	const struct pte_range *r = test->param_value;
+	unsigned int first = range_first(r), nr = range_nr(r);
+	struct rmap_model *m = rmap_setup(test, r->order, true);
+	struct table *child = table_create(test);
+
+	add_anon(m, 0, m->nr_pages, RMAP_NONE);
+	KUNIT_EXPECT_EQ(test, try_dup_anon(m, 0, m->nr_pages, child), 0);
+	model_map(m, 0, m->nr_pages, 1);
+	remove_rmap(m, first, nr, child->vma);
+	model_expect(m, "range unmapped in the child");
+	if (folio_test_large_rmappable(m->folio)) {
+		KUNIT_EXPECT_TRUE(test, list_empty(&m->folio->_deferred_list));
+		KUNIT_EXPECT_FALSE(test, folio_test_partially_mapped(m->folio));
+	}
+	remove_rmap(m, 0, m->nr_pages, m->t->vma);
+	if (first)
+		remove_rmap(m, 0, first, child->vma);
+	if (first + nr < m->nr_pages)
+		remove_rmap(m, first + nr, m->nr_pages - first - nr, child->vma);
+	model_expect(m, "all unmapped");
+	folio_unlock(m->folio);
+}
+
+#ifdef CONFIG_MM_ID
+static void expect_slots(struct rmap_model *m, bool shared, int count0, int count1,
+			 const char *what)
+{
+	struct kunit *test = m->t->test;
+
+	model_expect(m, what);
+	KUNIT_EXPECT_EQ_MSG(test, folio_maybe_mapped_shared(m->folio), shared, "%s", what);
+	KUNIT_EXPECT_EQ_MSG(test, m->folio->_mm_id_mapcount[0] + 1, count0, "%s", what);
+	KUNIT_EXPECT_EQ_MSG(test, m->folio->_mm_id_mapcount[1] + 1, count1, "%s", what);
+}
+
+static void dup(struct rmap_model *m, unsigned int nr, struct table *child)
+{
+	KUNIT_EXPECT_EQ(m->t->test, try_dup_anon(m, 0, nr, child), 0);
+	model_map(m, 0, nr, 1);
+}
+
+/* A folio has slots for two mms; the third is not counted, and "shared" errs on the safe side. */
+static void test_third_mm(struct kunit *test)
+{
+	unsigned int order = *(const unsigned int *)test->param_value, nr = 1 << order;
+	struct rmap_model *m = rmap_setup(test, order, true);
+	struct table *second = table_create(test), *third = table_create(test);
+
+	add_anon(m, 0, nr, RMAP_NONE);
+	expect_slots(m, false, nr, 0, "one mm");
+	dup(m, nr, second);
+	expect_slots(m, true, nr, nr, "two mms");
+	dup(m, nr, third);
+	expect_slots(m, true, nr, nr, "the third finds no slot");
+
+	remove_rmap(m, 0, nr - 1, second->vma);
+	expect_slots(m, true, nr, 1, "the second has one page left");
+	remove_rmap(m, nr - 1, 1, second->vma);
+	expect_slots(m, true, nr, 0, "first and third");
+	remove_rmap(m, 0, nr, third->vma);
+	expect_slots(m, false, nr, 0, "the first alone again");
+
+	dup(m, nr, second);
+	dup(m, nr, third);
+	remove_rmap(m, 0, nr, m->t->vma);
+	expect_slots(m, true, 0, nr, "second and third");
+	remove_rmap(m, 0, nr, second->vma);
+	expect_slots(m, true, 0, 0, "the third alone, never counted: not known to be alone");
+	remove_rmap(m, 0, nr, third->vma);
+	expect_slots(m, false, 0, 0, "all unmapped");
+	folio_unlock(m->folio);
+}
+#else
+static void test_third_mm(struct kunit *test)
+{
+	kunit_skip(test, "CONFIG_MM_ID is off or this kernel has none: folios do not track mms");
+}
+#endif
+
 static struct kunit_case folio_batch_cases[] = {
 	KUNIT_CASE_PARAM(test_batch_limits, range_gen_params),
 	KUNIT_CASE_PARAM(test_batch_odd_pte, odd_pte_gen_params),
@@ -1295,6 +1798,16 @@ static struct kunit_case folio_batch_cases[] = {
 	KUNIT_CASE_PARAM(test_modify_prot_start_ptes, range_gen_params),
 	KUNIT_CASE_PARAM(test_modify_prot_commit_ptes, range_gen_params),
 	KUNIT_CASE_PARAM(test_modify_prot_ptes, range_gen_params),
+	KUNIT_CASE_PARAM(test_add_anon_rmap_ptes, rmap_range_gen_params),
+	KUNIT_CASE_PARAM(test_add_anon_rmap_ptes_exclusive, rmap_range_gen_params),
+	KUNIT_CASE_PARAM(test_add_file_rmap_ptes, rmap_range_gen_params),
+	KUNIT_CASE_PARAM(test_dup_file_rmap_ptes, rmap_range_gen_params),
+	KUNIT_CASE_PARAM(test_try_dup_anon_rmap_ptes, rmap_range_gen_params),
+	KUNIT_CASE_PARAM(test_try_dup_anon_rmap_ptes_pinned, rmap_range_gen_params),
+	KUNIT_CASE_PARAM(test_try_dup_anon_rmap_ptes_never_pinned, rmap_range_gen_params),
+	KUNIT_CASE_PARAM(test_remove_rmap_ptes_queues_split, rmap_range_gen_params),
+	KUNIT_CASE_PARAM(test_remove_rmap_ptes_still_mapped, rmap_range_gen_params),
+	KUNIT_CASE_PARAM(test_third_mm, large_order_gen_params),
 	{}
 };
 
