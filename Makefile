@@ -47,6 +47,7 @@ TEST_SRCS    := $(wildcard analyzer/tests/test_*.c)
 TEST_SUPPORT := $(filter-out $(wildcard analyzer/tests/test_*.c analyzer/tests/gen_*.c \
 			       analyzer/tests/fuzz_*.c),$(wildcard analyzer/tests/*.c))
 TEST_OBJS    := $(TEST_SUPPORT:analyzer/tests/%.c=$(OUT)/tests/%.o)
+TEST_SCRIPTS := $(wildcard analyzer/tests/test_*.sh)
 TESTS        := $(TEST_SRCS:analyzer/tests/%.c=$(OUT)/tests/%)
 
 .PHONY: all demo check calibrate clean install uninstall help deps format-check tests
@@ -97,7 +98,7 @@ demo: deps
 ## check: install what is missing, build, run all tests
 check: deps
 	$(Q)$(MAKE) --no-print-directory all tests
-	$(Q)scripts/run-tests.sh $(PROGRAM) $(TESTS)
+	$(Q)scripts/run-tests.sh $(PROGRAM) $(TESTS) $(TEST_SCRIPTS)
 
 ## calibrate: simulate PAIRS (20000) pairs of runs a case and print how often intervals cover
 PAIRS ?= 20000
@@ -118,6 +119,8 @@ uninstall:
 ## format-check: compare every C file with .clang-format
 format-check:
 	$(Q)clang-format --dry-run --Werror $(wildcard analyzer/*.[ch] analyzer/tests/*.[ch])
+
+include scripts/kunit.mk
 
 ## clean: remove build/
 clean:

@@ -22,11 +22,9 @@ int cursor_open_file(struct cursor *c, int fd, uint64_t start, uint64_t end, boo
 
 void cursor_open_memory(struct cursor *c, const void *bytes, size_t size, bool big_endian)
 {
-	*c = (struct cursor){ .fd = -1,
-			      .bytes = bytes,
-			      .window_size = size,
-			      .end = size,
-			      .big_endian = big_endian };
+	*c = (struct cursor){
+		.fd = -1, .bytes = bytes, .window_size = size, .end = size, .big_endian = big_endian
+	};
 }
 
 uint64_t cursor_left(const struct cursor *c)

@@ -29,19 +29,19 @@ enum event_role {
 
 struct event {
 	enum event_role role;
-	uint64_t ts;	 /* time units of the recording */
-	int32_t pid;	 /* common_pid */
+	uint64_t ts; /* time units of the recording */
+	int32_t pid; /* common_pid */
 	uint32_t cpu;
 	bool has_mm, has_vma, has_address, has_flags, has_ret;
-	uint64_t mm;	   /* ENTRY, MM_EXIT, FORK_COPY (the new one), COLLAPSE */
-	uint64_t oldmm;	   /* FORK_COPY: the one copied */
-	uint64_t start;	   /* ENTRY: of the VMA */
-	uint64_t end;	   /* ENTRY: of the VMA, exclusive */
-	uint64_t address;  /* ENTRY, EXCEPTION */
-	uint32_t flags;	   /* ENTRY: FAULT_FLAG_*; EXCEPTION: error_code */
-	uint32_t ret;	   /* EXIT: VM_FAULT_*; FORK_COPIED: 0 or -errno */
-	int32_t number;	   /* ALLOC: order; RSS: RSS_* bit; WORKER: PTEs; FORK: the child's pid */
-	bool shares_mm;	   /* FORK: CLONE_VM; only task_newtask says so */
+	uint64_t mm;	    /* ENTRY, MM_EXIT, FORK_COPY (the new one), COLLAPSE */
+	uint64_t oldmm;	    /* FORK_COPY: the one copied */
+	uint64_t start;	    /* ENTRY: of the VMA */
+	uint64_t end;	    /* ENTRY: of the VMA, exclusive */
+	uint64_t address;   /* ENTRY, EXCEPTION */
+	uint32_t flags;	    /* ENTRY: FAULT_FLAG_*; EXCEPTION: error_code */
+	uint32_t ret;	    /* EXIT: VM_FAULT_*; FORK_COPIED: 0 or -errno */
+	int32_t number;	    /* ALLOC: order; RSS: RSS_* bit; WORKER: PTEs; FORK: the child's pid */
+	bool shares_mm;	    /* FORK: CLONE_VM; only task_newtask says so */
 	bool knows_sharing; /* FORK: from task_newtask */
 };
 
@@ -53,17 +53,17 @@ struct event {
 #define FAULT_FLAG_UNSHARE 0x400u
 
 /* include/linux/mm_types.h, enum vm_fault_reason. */
-#define VM_FAULT_OOM	     0x1u
-#define VM_FAULT_SIGBUS	     0x2u
-#define VM_FAULT_MAJOR	     0x4u
-#define VM_FAULT_HWPOISON    0x10u
+#define VM_FAULT_OOM		0x1u
+#define VM_FAULT_SIGBUS		0x2u
+#define VM_FAULT_MAJOR		0x4u
+#define VM_FAULT_HWPOISON	0x10u
 #define VM_FAULT_HWPOISON_LARGE 0x20u
-#define VM_FAULT_SIGSEGV     0x40u
-#define VM_FAULT_NOPAGE	     0x100u
-#define VM_FAULT_LOCKED	     0x200u
-#define VM_FAULT_RETRY	     0x400u
-#define VM_FAULT_ERROR                                                                \
-	(VM_FAULT_OOM | VM_FAULT_SIGBUS | VM_FAULT_SIGSEGV | VM_FAULT_HWPOISON |       \
+#define VM_FAULT_SIGSEGV	0x40u
+#define VM_FAULT_NOPAGE		0x100u
+#define VM_FAULT_LOCKED		0x200u
+#define VM_FAULT_RETRY		0x400u
+#define VM_FAULT_ERROR                                                           \
+	(VM_FAULT_OOM | VM_FAULT_SIGBUS | VM_FAULT_SIGSEGV | VM_FAULT_HWPOISON | \
 	 VM_FAULT_HWPOISON_LARGE)
 
 /* arch/x86/include/asm/trap_pf.h */

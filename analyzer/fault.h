@@ -31,13 +31,27 @@ enum fault_class {
 	NR_CLASSES
 };
 
-enum fault_level { LEVEL_PTE, LEVEL_PMD, NR_LEVELS };
+enum fault_level {
+	LEVEL_PTE,
+	LEVEL_PMD,
+	NR_LEVELS
+};
 
 /* seen: an event of the recording says so. inferred: the model says so. */
-enum evidence { EVIDENCE_SEEN, EVIDENCE_INFERRED, NR_EVIDENCE };
+enum evidence {
+	EVIDENCE_SEEN,
+	EVIDENCE_INFERRED,
+	NR_EVIDENCE
+};
 
 /* What a copy was made from; only anon is a candidate for batching. */
-enum cow_from { FROM_NONE, FROM_ANON, FROM_ZERO, FROM_FILE, NR_FROM };
+enum cow_from {
+	FROM_NONE,
+	FROM_ANON,
+	FROM_ZERO,
+	FROM_FILE,
+	NR_FROM
+};
 
 /* Where the order of a folio is known from. */
 enum folio_source {
@@ -113,13 +127,14 @@ struct episode {
 	uint64_t address;  /* of the folio's first PTE here */
 	uint64_t first;	   /* time of the first entry */
 	uint64_t latency;  /* sum; only when timed */
-	uint64_t complete; /* first entry to the exit that completed the folio; only when completed */
+	uint64_t complete; /* first entry to the exit that completed the folio; only when completed
+			    */
 	uint32_t faults;
 	uint32_t ptes; /* that the folio has here */
 	uint32_t ptes_touched;
 	uint32_t ptes_resolved;
-	bool timed;	  /* every fault in it has an exit */
-	bool completed;	  /* all PTEs were resolved */
+	bool timed;	     /* every fault in it has an exit */
+	bool completed;	     /* all PTEs were resolved */
 	bool first_of_folio; /* no earlier episode of this class and folio */
 };
 

@@ -5,7 +5,7 @@
 
 #include "faults.h"
 
-#define FIRST_ROOM 64
+#define FIRST_ROOM   64
 #define PAGE_MASK_4K (~UINT64_C(0xfff)) /* the smallest page of any architecture */
 
 int faults_open(struct faults *f, const struct faults_options *options)
@@ -166,8 +166,7 @@ static void match_exception(struct faults *f, struct task *t, struct fault *faul
 	if (!t->has_exception)
 		return;
 	t->has_exception = false;
-	if (fault->has_address &&
-	    ((fault->address ^ t->exception_address) & PAGE_MASK_4K)) {
+	if (fault->has_address && ((fault->address ^ t->exception_address) & PAGE_MASK_4K)) {
 		f->unmatched_exceptions++;
 		return;
 	}
@@ -180,7 +179,8 @@ static void match_exception(struct faults *f, struct task *t, struct fault *faul
 }
 
 /*
- * A task whose parent was seen to fork, but not to copy its mm, shows the copy with its first fault.
+ * A task whose parent was seen to fork, but not to copy its mm, shows the copy with its first
+ * fault.
  */
 static int late_fork(struct task *t, const struct event *e, struct step *s)
 {
@@ -345,11 +345,10 @@ int faults_push(struct faults *f, const struct event *e, struct step *s)
 	struct task *t;
 
 	if (e->role == EVENT_MM_EXIT || e->role == EVENT_COLLAPSE) {
-		*s = (struct step){
-			.kind = e->role == EVENT_MM_EXIT ? STEP_MM_EXIT : STEP_UNCERTAIN,
-			.ts = e->ts,
-			.mm = e->mm
-		};
+		*s = (struct step){ .kind = e->role == EVENT_MM_EXIT ? STEP_MM_EXIT
+								     : STEP_UNCERTAIN,
+				    .ts = e->ts,
+				    .mm = e->mm };
 		return 1;
 	}
 	t = task_of(f, e->pid);
@@ -369,8 +368,9 @@ int faults_push(struct faults *f, const struct event *e, struct step *s)
 	case EVENT_ALLOC:
 		if (t->top) {
 			t->top->fault.allocated = true;
-			t->top->fault.order =
-				e->number >= 0 && e->number < ORDER_UNKNOWN ? e->number : ORDER_UNKNOWN;
+			t->top->fault.order = e->number >= 0 && e->number < ORDER_UNKNOWN
+						      ? e->number
+						      : ORDER_UNKNOWN;
 		}
 		return 0;
 	case EVENT_RSS:

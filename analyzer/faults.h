@@ -37,14 +37,14 @@ struct task {
 	bool used;
 	bool sharing_known; /* task_newtask said whether it shares its parent's mm */
 	bool has_exception;
-	uint32_t cpu;	     /* of its last event */
-	uint32_t losses;     /* of that CPU by then */
-	struct frame *top;   /* innermost fault; owned */
-	struct frame *retry; /* ended in RETRY, comes back; owned */
-	uint64_t mm;	     /* of its last fault that was not remote */
-	uint64_t remote_mm;  /* of its last fault that was: exec fills the new stack so */
+	uint32_t cpu;		      /* of its last event */
+	uint32_t losses;	      /* of that CPU by then */
+	struct frame *top;	      /* innermost fault; owned */
+	struct frame *retry;	      /* ended in RETRY, comes back; owned */
+	uint64_t mm;		      /* of its last fault that was not remote */
+	uint64_t remote_mm;	      /* of its last fault that was: exec fills the new stack so */
 	uint64_t copy_mm, copy_oldmm; /* inside dup_mmap() */
-	uint64_t parent_mm;  /* forked, and no copy was seen */
+	uint64_t parent_mm;	      /* forked, and no copy was seen */
 	uint64_t exception_address;
 	uint64_t exception_ts;
 	uint32_t error_code;
@@ -59,12 +59,12 @@ struct faults_options {
 
 struct faults {
 	struct faults_options options;
-	struct fault_counts counts; /* entries, exits, unpaired, retries */
+	struct fault_counts counts;    /* entries, exits, unpaired, retries */
 	uint64_t unmatched_exceptions; /* of a recording with a pair: no handle_mm_fault followed */
-	struct task *tasks;	    /* hash by pid; owned */
-	size_t nr_tasks, room;	    /* room is a power of two */
-	struct frame *free_frames;  /* owned */
-	uint32_t *losses;	    /* by CPU; owned */
+	struct task *tasks;	       /* hash by pid; owned */
+	size_t nr_tasks, room;	       /* room is a power of two */
+	struct frame *free_frames;     /* owned */
+	uint32_t *losses;	       /* by CPU; owned */
 	size_t nr_losses;
 };
 

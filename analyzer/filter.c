@@ -18,8 +18,8 @@ static void *append(void *list, size_t *nr, size_t size)
 	if (!new)
 		return NULL;
 	*grown = new;
-	memset(new + *nr * size, 0, size);
-	return new + (*nr)++ * size;
+	memset(new + *nr *size, 0, size);
+	return new + (*nr)++ *size;
 }
 
 static const char *add_number(int64_t **list, size_t *nr, const char *value)

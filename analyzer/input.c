@@ -18,27 +18,25 @@ enum {
 	OPT_EXACT,
 };
 
-static const char *const filter_names[] = { "pid", "comm", "cpu", "mm",
+static const char *const filter_names[] = { "pid",  "comm", "cpu",   "mm",
 					    "addr", "time", "class", "order" };
 
-static const struct option options[] = {
-	{ "format", required_argument, NULL, 'F' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "pid", required_argument, NULL, OPT_FILTER + 0 },
-	{ "comm", required_argument, NULL, OPT_FILTER + 1 },
-	{ "cpu", required_argument, NULL, OPT_FILTER + 2 },
-	{ "mm", required_argument, NULL, OPT_FILTER + 3 },
-	{ "addr", required_argument, NULL, OPT_FILTER + 4 },
-	{ "time", required_argument, NULL, OPT_FILTER + 5 },
-	{ "class", required_argument, NULL, OPT_FILTER + 6 },
-	{ "order", required_argument, NULL, OPT_FILTER + 7 },
-	{ "entry", required_argument, NULL, OPT_ENTRY },
-	{ "exit", required_argument, NULL, OPT_EXIT },
-	{ "folio-size", required_argument, NULL, OPT_FOLIO_SIZE },
-	{ "exact", no_argument, NULL, OPT_EXACT },
-	{ 0 }
-};
+static const struct option options[] = { { "format", required_argument, NULL, 'F' },
+					 { "output", required_argument, NULL, 'o' },
+					 { "help", no_argument, NULL, 'h' },
+					 { "pid", required_argument, NULL, OPT_FILTER + 0 },
+					 { "comm", required_argument, NULL, OPT_FILTER + 1 },
+					 { "cpu", required_argument, NULL, OPT_FILTER + 2 },
+					 { "mm", required_argument, NULL, OPT_FILTER + 3 },
+					 { "addr", required_argument, NULL, OPT_FILTER + 4 },
+					 { "time", required_argument, NULL, OPT_FILTER + 5 },
+					 { "class", required_argument, NULL, OPT_FILTER + 6 },
+					 { "order", required_argument, NULL, OPT_FILTER + 7 },
+					 { "entry", required_argument, NULL, OPT_ENTRY },
+					 { "exit", required_argument, NULL, OPT_EXIT },
+					 { "folio-size", required_argument, NULL, OPT_FOLIO_SIZE },
+					 { "exact", no_argument, NULL, OPT_EXACT },
+					 { 0 } };
 
 void input_options_help(FILE *out)
 {
@@ -233,9 +231,9 @@ int input_read(struct input *in, const char *path, struct recording *rec, bool *
 	if (!err && !rec->damages.nr)
 		return EXIT_GOOD;
 	complain(path, rec, err, reason);
-	return err == -ENOENT && (in->report.names.entry || in->report.names.exit) ? EXIT_USAGE :
-	       err == -EINVAL							   ? EXIT_USAGE :
-										     EXIT_DAMAGED;
+	return err == -ENOENT && (in->report.names.entry || in->report.names.exit) ? EXIT_USAGE
+	       : err == -EINVAL							   ? EXIT_USAGE
+										   : EXIT_DAMAGED;
 }
 
 int input_write_failed(int err)

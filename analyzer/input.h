@@ -29,8 +29,8 @@ struct input {
 void input_options_help(FILE *out);
 
 /*
- * Take in argv up to the first file, optind. The columns of -o are checked against @columns. Returns
- * 0, or an exit code after saying what is wrong.
+ * Take in argv up to the first file, optind. The columns of -o are checked against @columns.
+ * Returns 0, or an exit code after saying what is wrong.
  */
 int input_parse(struct input *in, int argc, char **argv, const struct column *columns,
 		size_t nr_columns);
@@ -39,8 +39,8 @@ int input_parse(struct input *in, int argc, char **argv, const struct column *co
 int input_output_options(struct input *in, struct output_options *opt);
 
 /*
- * Read @path into @rec. Returns EXIT_GOOD, EXIT_DAMAGED or EXIT_USAGE; what is wrong was said in one
- * line on stderr. *readable says whether there is something to report.
+ * Read @path into @rec. Returns EXIT_GOOD, EXIT_DAMAGED or EXIT_USAGE; what is wrong was said in
+ * one line on stderr. *readable says whether there is something to report.
  */
 int input_read(struct input *in, const char *path, struct recording *rec, bool *readable);
 

@@ -10,7 +10,8 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *help;
 } commands[] = {
-	{ "report", cmd_report, "count and time the faults of recordings, by class and folio order" },
+	{ "report", cmd_report,
+	  "count and time the faults of recordings, by class and folio order" },
 	{ "folios", cmd_folios, "list what each folio cost, a row for each of its episodes" },
 	{ "merge", cmd_merge, "add up report JSONs of many machines" },
 };

@@ -13,6 +13,7 @@
 #define EVERY_NIBBLE	 UINT64_C(0x1111111111111111)
 #define NIBBLE_TOUCHED	 0x4u
 #define NIBBLE_STATE	 0x3u
+#define NIBBLE_OLD	 0x8u
 
 static uint64_t mix(uint64_t v)
 {
@@ -289,8 +290,7 @@ struct vma *memory_vma(struct memory *m, uint32_t index, uint64_t start, uint64_
 			(mm->nr_vmas - from) * sizeof(*mm->vmas));
 		mm->nr_vmas++;
 	} else {
-		memmove(&mm->vmas[from + 1], &mm->vmas[to],
-			(mm->nr_vmas - to) * sizeof(*mm->vmas));
+		memmove(&mm->vmas[from + 1], &mm->vmas[to], (mm->nr_vmas - to) * sizeof(*mm->vmas));
 		mm->nr_vmas -= to - from - 1;
 	}
 	mm->vmas[from] = (struct vma){ .start = start, .end = end, .kind = kind };
@@ -447,6 +447,8 @@ void memory_share(struct memory *m, uint32_t from, uint32_t to)
 	new->nr_mapped = old->nr_mapped;
 	mapping_write_protect(old);
 	mapping_write_protect(new);
+	for (uint32_t i = 0; i < nr_words(new); i++)
+		words(new)[i] |= words(new)[i] * NIBBLE_OLD; /* of those that are mapped */
 }
 
 bool memory_is_sole(const struct memory *m, const struct mapping *map)
@@ -539,7 +541,16 @@ bool mapping_touch(struct mapping *map, uint32_t pte)
 	bool was = *w >> shift & NIBBLE_TOUCHED;
 
 	*w |= (uint64_t)NIBBLE_TOUCHED << shift;
+	*w &= ~((uint64_t)NIBBLE_OLD << shift);
 	return was;
+}
+
+bool mapping_is_old(const struct mapping *map, uint32_t pte)
+{
+	unsigned int shift;
+	const uint64_t *w = nibble(map, pte, &shift);
+
+	return *w >> shift & NIBBLE_OLD;
 }
 
 struct tally *memory_add_tally(struct memory *m, struct mapping *map)

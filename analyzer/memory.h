@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is mapped where, as far as a recording shows it: address spaces, their VMAs, the folios mapped
- * in them and the state of every PTE. Keeps books and decides nothing: that is the model's job.
+ * What is mapped where, as far as a recording shows it: address spaces, their VMAs, the folios
+ * mapped in them and the state of every PTE. Keeps books and decides nothing: that is the model's
+ * job.
  *
  * Mappings and mms are known by index, 0 is none. A pointer to one is good until the next
  * memory_reserve(); nothing else moves them.
@@ -23,7 +24,11 @@ enum pte_state {
 	PTE_WRITABLE,
 };
 
-enum vma_kind { VMA_UNKNOWN, VMA_ANON, VMA_FILE };
+enum vma_kind {
+	VMA_UNKNOWN,
+	VMA_ANON,
+	VMA_FILE
+};
 
 struct vma {
 	uint64_t start, end; /* bytes, end exclusive */
@@ -32,8 +37,8 @@ struct vma {
 
 /* An address space. */
 struct mm {
-	uint64_t id; /* the mm_struct's address; 0: this entry is free */
-	bool born;   /* it began within the recording: what is not in here is not mapped */
+	uint64_t id;	 /* the mm_struct's address; 0: this entry is free */
+	bool born;	 /* it began within the recording: what is not in here is not mapped */
 	uint16_t orders; /* bit n: has had a mapping of order n */
 	uint32_t first;	 /* of its mappings */
 	uint32_t nr_mappings;
@@ -75,7 +80,7 @@ struct mapping {
 	uint16_t nr_start;   /* the same at the start of the episode */
 	uint16_t classes;    /* bit per class of which an episode has ended */
 	uint8_t order;
-	uint8_t source;	     /* enum folio_source */
+	uint8_t source; /* enum folio_source */
 	bool order_known;
 	bool pmd;  /* mapped by a PMD */
 	bool slot; /* the folio tracks this mm, see struct share */
@@ -130,7 +135,8 @@ uint32_t memory_find(const struct memory *m, uint32_t mm, uint64_t vpn, uint32_t
 uint32_t memory_find_exact(const struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order);
 
 /*
- * A new mapping of 2^order PTEs from @vpn on, all in @state; room was reserved. 0 when out of memory.
+ * A new mapping of 2^order PTEs from @vpn on, all in @state; room was reserved. 0 when out of
+ * memory.
  */
 uint32_t memory_map(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order, bool pmd,
 		    enum pte_state state);
@@ -138,7 +144,10 @@ uint32_t memory_map(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int or
 /* Forget the mapping; its tallies must be gone. */
 void memory_unmap(struct memory *m, uint32_t mapping);
 
-/* Make @to, new and all PTE_NONE, map the folio that @from maps: the same PTEs, write-protected. */
+/*
+ * Make @to, new and all PTE_NONE, map the folio that @from maps: the same PTEs, write-protected,
+ * and old.
+ */
 void memory_share(struct memory *m, uint32_t from, uint32_t to);
 
 /* Whether no other mm maps its folio. */
@@ -155,8 +164,11 @@ void mapping_set_all(struct mapping *map, enum pte_state state);
 /* All PTEs that are mapped become PTE_SHARED and untouched: a new episode. */
 void mapping_write_protect(struct mapping *map);
 
-/* Whether the PTE took a fault in this episode; then it has. */
+/* Whether the PTE took a fault in this episode; then it has, and is young. */
 bool mapping_touch(struct mapping *map, uint32_t pte);
+
+/* Whether it came old from fork, as the child's PTEs do, and has not been touched. */
+bool mapping_is_old(const struct mapping *map, uint32_t pte);
 
 /* A tally at the head of the mapping's list; room was reserved. */
 struct tally *memory_add_tally(struct memory *m, struct mapping *map);

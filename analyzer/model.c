@@ -99,7 +99,8 @@ static void forget_mappings(struct model *m, uint32_t mm)
 		forget_mapping(m, m->memory.mms[mm].first);
 }
 
-static struct tally *find_tally(struct model *m, const struct mapping *map, const struct tally *like)
+static struct tally *find_tally(struct model *m, const struct mapping *map,
+				const struct tally *like)
 {
 	for (uint32_t i = map->tally; i; i = m->memory.tallies[i].next) {
 		struct tally *t = &m->memory.tallies[i];
@@ -173,7 +174,8 @@ static uint64_t resolved_at(const struct fault *f)
 	return f->has_exit ? f->exit : f->entry;
 }
 
-static bool fits_vma(const struct model *m, const struct access *a, uint64_t vpn, unsigned int order)
+static bool fits_vma(const struct model *m, const struct access *a, uint64_t vpn,
+		     unsigned int order)
 {
 	uint64_t start = vpn << m->options.page_shift;
 	uint64_t size = UINT64_C(1) << (order + m->options.page_shift);
@@ -280,9 +282,8 @@ static void do_copy_unmodelled(struct model *m, struct access *a, enum cow_from 
 	a->outcome->key.from = from;
 	note_kind(a, from == FROM_FILE ? VMA_FILE : VMA_ANON);
 	if (map_folio(m, a, PTE_WRITABLE, 0))
-		a->outcome->ptes = a->fault->allocated ?
-					   mapping_nr_ptes(&m->memory.mappings[a->mapping]) :
-					   0;
+		a->outcome->ptes =
+			a->fault->allocated ? mapping_nr_ptes(&m->memory.mappings[a->mapping]) : 0;
 }
 
 /*
@@ -323,7 +324,8 @@ static void do_copy(struct model *m, struct access *a, enum evidence evidence)
 	map_folio(m, a, PTE_WRITABLE, 0);
 }
 
-/* The read-only PTEs of the window of @nr around @pte, a power of two; counted and made writable. */
+/* The read-only PTEs of the window of @nr around @pte, a power of two; counted and made writable.
+ */
 static uint32_t resolve_window(struct mapping *map, uint32_t pte, uint32_t nr, bool apply)
 {
 	uint32_t first = pte - pte % nr, found = 0;
@@ -341,8 +343,8 @@ static uint32_t resolve_window(struct mapping *map, uint32_t pte, uint32_t nr, b
 }
 
 /*
- * What a reuse fault made writable: one PTE, or as many as the worker's return says, which are those
- * of the smallest aligned window that has so many.
+ * What a reuse fault made writable: one PTE, or as many as the worker's return says, which are
+ * those of the smallest aligned window that has so many.
  */
 static uint32_t resolve_reuse(struct access *a, struct mapping *map)
 {
@@ -400,7 +402,8 @@ static bool was_absent(const struct fault *f)
 	return f->has_error_code && !(f->error_code & X86_PF_PROT);
 }
 
-/* The fault went through the page cache: do_fault() and friends return so, anonymous faults do not. */
+/* The fault went through the page cache: do_fault() and friends return so, anonymous faults do not.
+ */
 static bool is_file_fault(const struct fault *f)
 {
 	return f->rss & (RSS_FILE | RSS_SHMEM) ||
@@ -491,8 +494,10 @@ static void mapped_page(struct model *m, struct access *a)
 	} else if (was_absent(f) || is_file_fault(f) || f->allocated || f->rss) {
 		drop_page(m, a);
 		unmapped_page(m, a);
+	} else if (m->options.faults_on_old && mapping_is_old(map, a->pte)) {
+		do_nothing(m, a, CLASS_ACCESS);
 	} else {
-		/* a NUMA hint, an old PTE without hardware access flag, or dropped and read again */
+		/* a NUMA hint, or dropped and read again */
 		do_nothing(m, a, CLASS_UNKNOWN);
 	}
 }
@@ -505,9 +510,9 @@ static void write_allocated(struct model *m, struct access *a)
 
 	if (was_present(f))
 		do_copy_unmodelled(m, a,
-				   !m->sees_rss	       ? FROM_NONE :
-				   f->rss & RSS_ANON   ? FROM_ZERO :
-							 FROM_ANON,
+				   !m->sees_rss	       ? FROM_NONE
+				   : f->rss & RSS_ANON ? FROM_ZERO
+						       : FROM_ANON,
 				   EVIDENCE_SEEN);
 	else if (m->sees_rss && !(f->rss & RSS_ANON))
 		do_copy_unmodelled(m, a, FROM_ANON, EVIDENCE_SEEN);

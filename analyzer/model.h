@@ -15,7 +15,8 @@ struct model_options {
 	unsigned int page_shift;
 	/* the order that --folio-size states for populating faults without an allocation event */
 	uint8_t assumed_order; /* or ORDER_UNKNOWN */
-	bool reuses_large; /* the kernel reuses an exclusive large folio (since 6.15) */
+	bool faults_on_old;    /* an old PTE faults: no hardware sets its access flag */
+	bool reuses_large;     /* the kernel reuses an exclusive large folio (since 6.15) */
 	/* Called with each episode that has ended and had counted faults. 0 or -errno. */
 	int (*episode)(void *ctx, const struct episode *e);
 	void *ctx;
@@ -24,7 +25,8 @@ struct model_options {
 struct model {
 	struct model_options options;
 	struct memory memory;
-	bool sees_alloc; /* the recording has allocations: none inside a fault means none was made */
+	bool sees_alloc; /* the recording has allocations: none inside a fault means none was made
+			  */
 	bool sees_rss;	 /* the same of counters */
 	int err;	 /* of the episode callback */
 };

@@ -85,7 +85,8 @@ static void write_faults(FILE *out, const struct recording *r)
 		" retries\n",
 		c->total, plural(c->total), c->major, c->remote, c->retries);
 	if (r->unmatched_exceptions)
-		fprintf(out, "  %" PRIu64 " page-fault exception%s that never entered handle_mm_fault\n",
+		fprintf(out,
+			"  %" PRIu64 " page-fault exception%s that never entered handle_mm_fault\n",
 			r->unmatched_exceptions, plural(r->unmatched_exceptions));
 }
 

@@ -142,8 +142,7 @@ const uint8_t *pages_next(struct pages *p, uint64_t *offset)
 
 	while (p->filled - p->next < p->page_size) {
 		if (p->filled > p->next)
-			damage_add(&p->tf->damages,
-				   p->piece_offset + (p->compressed ? 0 : p->next),
+			damage_add(&p->tf->damages, p->piece_offset + (p->compressed ? 0 : p->next),
 				   "data of CPU %u ends within a sub-buffer", p->cpu);
 		p->filled = p->next = 0;
 		if ((p->compressed ? next_chunk(p) : next_raw_piece(p)) <= 0)

@@ -30,8 +30,8 @@ struct pages {
 };
 
 /*
- * Read the data of @cpu, a CPU of @b, in sub-buffers of @page_size bytes, as one of @nr_streams that
- * share the budget. Allocates nothing before the first page.
+ * Read the data of @cpu, a CPU of @b, in sub-buffers of @page_size bytes, as one of @nr_streams
+ * that share the budget. Allocates nothing before the first page.
  */
 void pages_open(struct pages *p, struct tracefile *tf, const struct trace_buffer *b,
 		const struct trace_cpu *cpu, uint32_t page_size, size_t nr_streams);

@@ -19,16 +19,52 @@
 #define MAX_ENTRY_DISTANCE 16
 
 /* Slots in struct probe.fields, by role. */
-enum { ENTRY_IP, ENTRY_START, ENTRY_END, ENTRY_MM, ENTRY_ADDRESS, ENTRY_FLAGS };
-enum { RETURN_FUNC, RETURN_VALUE, RETURN_PTES };
-enum { EXCEPTION_ADDRESS, EXCEPTION_CODE };
-enum { ALLOC_ORDER, ALLOC_GFP, ALLOC_MIGRATETYPE };
-enum { RSS_CURR, RSS_MEMBER };
-enum { FORK_COPY_IP, FORK_COPY_MM, FORK_COPY_OLDMM };
-enum { FORK_CHILD, FORK_CLONE_FLAGS };
-enum { MM_EXIT_MM };
-enum { COLLAPSE_MM, COLLAPSE_STATUS };
-enum { GRAPH_FUNC, GRAPH_ARGS };
+enum {
+	ENTRY_IP,
+	ENTRY_START,
+	ENTRY_END,
+	ENTRY_MM,
+	ENTRY_ADDRESS,
+	ENTRY_FLAGS
+};
+enum {
+	RETURN_FUNC,
+	RETURN_VALUE,
+	RETURN_PTES
+};
+enum {
+	EXCEPTION_ADDRESS,
+	EXCEPTION_CODE
+};
+enum {
+	ALLOC_ORDER,
+	ALLOC_GFP,
+	ALLOC_MIGRATETYPE
+};
+enum {
+	RSS_CURR,
+	RSS_MEMBER
+};
+enum {
+	FORK_COPY_IP,
+	FORK_COPY_MM,
+	FORK_COPY_OLDMM
+};
+enum {
+	FORK_CHILD,
+	FORK_CLONE_FLAGS
+};
+enum {
+	MM_EXIT_MM
+};
+enum {
+	COLLAPSE_MM,
+	COLLAPSE_STATUS
+};
+enum {
+	GRAPH_FUNC,
+	GRAPH_ARGS
+};
 
 static const struct field *number(const struct event_format *e, const char *const *names)
 {
@@ -341,8 +377,8 @@ static void decode_graph_args(struct probes *p, const struct probe *pr, const st
 		return;
 	at = r->data + args->offset + word;
 	e->address = word == 8 ? read_u64(at, p->big_endian) : read_u32(at, p->big_endian);
-	e->flags = word == 8 ? read_u64(at + word, p->big_endian) :
-			       read_u32(at + word, p->big_endian);
+	e->flags =
+		word == 8 ? read_u64(at + word, p->big_endian) : read_u32(at + word, p->big_endian);
 	e->has_address = e->has_flags = true;
 }
 

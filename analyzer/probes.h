@@ -38,14 +38,15 @@ struct probes {
 	struct probe *list;	 /* owned */
 	size_t nr;
 	uint16_t *by_id; /* index into list: 0 an unknown id, 1 one of no use here; owned */
-	uint64_t fault_ip, fork_ip; /* of the functions, as their entry probes show them; 0 unknown */
-	struct tracefile *tf;	    /* asked for kallsyms when function_graph shows up */
-	uint64_t graph_start;	    /* the address of handle_mm_fault, 0 unknown */
+	uint64_t fault_ip,
+		fork_ip;      /* of the functions, as their entry probes show them; 0 unknown */
+	struct tracefile *tf; /* asked for kallsyms when function_graph shows up */
+	uint64_t graph_start; /* the address of handle_mm_fault, 0 unknown */
 	bool graph_asked;
 	bool has_role[NR_EVENT_ROLES]; /* the recording has formats for them */
 	bool seen[NR_EVENT_ROLES];     /* and so far records, of any function or kind */
-	uint64_t unknown_events; /* whose id has no format */
-	uint64_t short_events;	 /* shorter than their format */
+	uint64_t unknown_events;       /* whose id has no format */
+	uint64_t short_events;	       /* shorter than their format */
 };
 
 /* What the user names instead: "SYSTEM:NAME", or NULL. */

@@ -28,9 +28,9 @@ struct recording {
 	size_t nr_probes;
 	uint64_t duration; /* last minus first time stamp, time units */
 	uint64_t events;
-	uint64_t lost_events;	 /* where the count is stored */
-	uint64_t lost_uncounted; /* places where events were lost and no count is stored */
-	uint64_t unknown_events; /* of an id that no format of the recording has */
+	uint64_t lost_events;	       /* where the count is stored */
+	uint64_t lost_uncounted;       /* places where events were lost and no count is stored */
+	uint64_t unknown_events;       /* of an id that no format of the recording has */
 	uint64_t unmatched_exceptions; /* page faults that never entered handle_mm_fault() */
 	struct damages damages;
 	struct summary summary;

@@ -30,7 +30,7 @@ struct reader {
 	struct timeline timeline;
 	struct faults faults;
 	struct model model;
-	bool rss_is_exact; /* the kernel shows a counter's every change, not one in 64 */
+	bool rss_is_exact;    /* the kernel shows a counter's every change, not one in 64 */
 	uint64_t first, last; /* time stamps */
 };
 
@@ -69,6 +69,13 @@ static bool kernel_since(const struct recording *rec, int major, int minor)
 	if (!rec->kernel || sscanf(rec->kernel, "%d.%d", &have_major, &have_minor) != 2)
 		return true;
 	return have_major > major || (have_major == major && have_minor >= minor);
+}
+
+/* x86 sets the access flag in hardware, others may leave it to a fault. */
+static bool is_x86(const struct recording *rec)
+{
+	return !rec->arch || !strcmp(rec->arch, "x86_64") ||
+	       (rec->arch[0] == 'i' && !strcmp(rec->arch + 2, "86"));
 }
 
 static int take_header(struct reader *r, const char *path)
@@ -129,6 +136,7 @@ static int take_episode(void *ctx, const struct episode *e)
 static int open_model(struct reader *r, const char **reason)
 {
 	struct model_options options = { .page_shift = __builtin_ctz(r->rec->page_size),
+					 .faults_on_old = !is_x86(r->rec),
 					 .reuses_large = kernel_since(r->rec, 6, 15),
 					 .episode = take_episode,
 					 .ctx = r };
@@ -170,8 +178,7 @@ static int take_step(struct reader *r, struct step *s)
 	int err;
 
 	if (s->kind == STEP_FAULT)
-		f->counted = !filter ||
-			     filter_fault(filter, f, &r->comms, r->rec->time_is_ns);
+		f->counted = !filter || filter_fault(filter, f, &r->comms, r->rec->time_is_ns);
 	r->model.sees_alloc = r->probes.seen[EVENT_ALLOC];
 	r->model.sees_rss = r->probes.seen[EVENT_RSS] && r->rss_is_exact;
 	err = model_step(&r->model, s, &o);

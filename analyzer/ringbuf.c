@@ -24,8 +24,8 @@ const char *ringbuf_load(struct ringbuf *rb, const struct page_layout *l, const 
 	uint64_t commit;
 	uint32_t size;
 
-	commit = l->commit_size == 8 ? read_u64(page + l->commit_offset, big_endian) :
-				       read_u32(page + l->commit_offset, big_endian);
+	commit = l->commit_size == 8 ? read_u64(page + l->commit_offset, big_endian)
+				     : read_u32(page + l->commit_offset, big_endian);
 	size = commit & ~(MISSED_EVENTS | MISSED_STORED);
 	rb->ts = read_u64(page, big_endian);
 	rb->ts_high = rb->ts >> STAMP_BITS << STAMP_BITS;
@@ -39,8 +39,8 @@ const char *ringbuf_load(struct ringbuf *rb, const struct page_layout *l, const 
 	if (commit & MISSED_EVENTS && commit & MISSED_STORED) {
 		if (room - size < l->commit_size)
 			return "has no room for its count of lost events";
-		*lost = l->commit_size == 8 ? read_u64(data + size, big_endian) :
-					      read_u32(data + size, big_endian);
+		*lost = l->commit_size == 8 ? read_u64(data + size, big_endian)
+					    : read_u32(data + size, big_endian);
 	}
 	rb->end = data + size;
 	return NULL;

@@ -78,7 +78,8 @@ static int advance(struct timeline *t, struct stream *s)
 	return 1;
 }
 
-/* Where header_page and the option disagree: it is about the top instance, the option about its own. */
+/* Where header_page and the option disagree: it is about the top instance, the option about its
+ * own. */
 static struct page_layout buffer_layout(const struct page_layout *layout,
 					const struct trace_buffer *b)
 {
@@ -103,9 +104,8 @@ static void open_streams(struct timeline *t)
 			s->next.cpu = b->cpus[j].cpu;
 			if (!advance(t, s))
 				continue;
-			t->heap[t->nr_heap++] = (struct heap_entry){
-				.ts = s->next.ts, .stream = s - t->streams
-			};
+			t->heap[t->nr_heap++] =
+				(struct heap_entry){ .ts = s->next.ts, .stream = s - t->streams };
 		}
 	}
 	for (size_t i = t->nr_heap / 2; i-- > 0;)

@@ -33,7 +33,7 @@ struct timeline {
 	bool convert;  /* time stamps change */
 	bool consumed; /* the record of heap[0] was handed out */
 	uint64_t records;
-	uint64_t lost; /* events, where pages count them */
+	uint64_t lost;		 /* events, where pages count them */
 	uint64_t lost_uncounted; /* pages that lost events and do not say how many */
 };
 
@@ -49,7 +49,8 @@ int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_la
  */
 const struct record *timeline_next(struct timeline *t);
 
-/* Where in the file the current record stands, or its chunk where that is compressed; for damage. */
+/* Where in the file the current record stands, or its chunk where that is compressed; for damage.
+ */
 uint64_t timeline_offset(const struct timeline *t);
 
 /* The part of the CPU data that was read, 0 to 1. */

@@ -8,7 +8,7 @@
 bool trace_clock_is_ns(const struct trace_clock *c)
 {
 	/* The kernel's trace_clocks[] that count ns (kernel/trace/trace.c, in_ns). */
-	static const char *const ns_clocks[] = { "local", "global", "uptime",	"perf", "boot",
+	static const char *const ns_clocks[] = { "local", "global", "uptime",	"perf",	   "boot",
 						 "tai",	  "mono",   "mono_raw", "tsc2nsec" };
 
 	if (c->tsc2nsec || !c->name)

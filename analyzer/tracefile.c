@@ -60,7 +60,8 @@ char *tracefile_parse_clock(const char *text)
 	return len ? strndup(start, len) : NULL;
 }
 
-static int add_format(struct tracefile *tf, char *system, char *text, uint64_t size, uint64_t offset)
+static int add_format(struct tracefile *tf, char *system, char *text, uint64_t size,
+		      uint64_t offset)
 {
 	struct trace_text *list = tf->formats;
 
@@ -165,8 +166,8 @@ int tracefile_read_cmdlines(struct tracefile *tf, struct cursor *c, uint64_t bas
 	tf->cmdlines.size = size;
 	tf->cmdlines.text = cursor_text(c, size);
 	if (!tf->cmdlines.text)
-		return c->failed ? short_metadata(tf, c, base, "the list of command names") :
-				   -ENOMEM;
+		return c->failed ? short_metadata(tf, c, base, "the list of command names")
+				 : -ENOMEM;
 	return 0;
 }
 

@@ -31,8 +31,8 @@ struct trace_cpu {
 
 /* One trace instance. */
 struct trace_buffer {
-	char *name;  /* "" for the top instance; owned */
-	char *clock; /* NULL: the file's; owned */
+	char *name;	    /* "" for the top instance; owned */
+	char *clock;	    /* NULL: the file's; owned */
 	uint32_t page_size; /* of a sub-buffer as the option says, 0 unknown */
 	bool compressed;
 	struct trace_cpu *cpus; /* owned */
@@ -71,9 +71,9 @@ struct tracefile {
 
 /*
  * Open @path and read its metadata, but no event. 0: readable, though `damages` may hold what could
- * not be read. -EBADMSG: its metadata is damaged, no event can be read. -ENOTSUP: a kind of file that
- * holds no events or is not known. The reason of both is in `damages`. Another -errno: the file
- * cannot be opened or read. tracefile_close() is due in every case.
+ * not be read. -EBADMSG: its metadata is damaged, no event can be read. -ENOTSUP: a kind of file
+ * that holds no events or is not known. The reason of both is in `damages`. Another -errno: the
+ * file cannot be opened or read. tracefile_close() is due in every case.
  */
 int tracefile_open(struct tracefile *tf, const char *path);
 

@@ -47,7 +47,8 @@ static char *unpack_section(struct tracefile *tf, uint64_t offset, struct cursor
 	char *from;
 	char *to;
 
-	if (c->failed || packed > cursor_left(c) || !unpack_plausible(&tf->unpacker, packed, plain)) {
+	if (c->failed || packed > cursor_left(c) ||
+	    !unpack_plausible(&tf->unpacker, packed, plain)) {
 		damage_add(&tf->damages, offset, "a compressed section lies about its size");
 		return NULL;
 	}
@@ -178,8 +179,7 @@ static int take_option(struct tracefile *tf, unsigned int id, const void *data, 
 	case OPTION_BUFFER:
 		return option_buffer(tf, data, size, offset);
 	case OPTION_BUFFER_TEXT:
-		damage_add(&tf->damages, offset,
-			   "a text recording holds no events to analyze");
+		damage_add(&tf->damages, offset, "a text recording holds no events to analyze");
 		return -ENOTSUP;
 	case OPTION_HEADER_INFO:
 	case OPTION_FTRACE_EVENTS:
@@ -243,7 +243,8 @@ int tracefile_read_v7(struct tracefile *tf, struct cursor *c)
 			   method);
 		err = -ENOTSUP;
 	} else if (!offset) {
-		damage_add(&tf->damages, c->pos - 8, "no options: the recording was never finished");
+		damage_add(&tf->damages, c->pos - 8,
+			   "no options: the recording was never finished");
 	}
 	for (int i = 0; !err && offset; i++) {
 		uint64_t next;

@@ -6,7 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum compression { COMPRESSION_NONE, COMPRESSION_ZSTD, COMPRESSION_ZLIB };
+enum compression {
+	COMPRESSION_NONE,
+	COMPRESSION_ZSTD,
+	COMPRESSION_ZLIB
+};
 
 struct unpacker {
 	enum compression method;
@@ -18,8 +22,8 @@ int unpacker_open(struct unpacker *u, const char *name);
 
 /*
  * Whether a block of @packed bytes may hold @size bytes: no claim of a file is allocated before it
- * is checked. The limits are the formats' own: 1032:1 for deflate, a block of 128 KiB in 4 bytes for
- * zstd.
+ * is checked. The limits are the formats' own: 1032:1 for deflate, a block of 128 KiB in 4 bytes
+ * for zstd.
  */
 int unpack_plausible(const struct unpacker *u, uint64_t packed, uint64_t size);
 
