@@ -275,10 +275,11 @@ static void test_probe(void **state)
 /* Facts that nothing else in the file follows from: any value of them is as good. */
 static bool is_free_fact(const char *key)
 {
-	static const char *const facts[] = { "page_size", "cpus",	   "duration_ns",
-					     "events",	  "lost_events",   "lost_uncounted",
-					     "offset",	  "damaged_places", "unknown_events",
-					     "unmatched_exceptions" };
+	static const char *const facts[] = { "page_size",      "cpus",
+					     "duration_ns",    "events",
+					     "lost_events",    "lost_uncounted",
+					     "offset",	       "damaged_places",
+					     "unknown_events", "unmatched_exceptions" };
 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
 		if (!strcmp(key, facts[i]))
