@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The model's rules, each by itself: what is a fault, given what came before it? */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "event.h"
+#include "model.h"
+
+#define PARENT	  0x1000
+#define CHILD	  0x2000
+#define GRANDSON  0x3000
+#define BASE	  0x7f0000000000
+#define VMA_BYTES (8 << 20)
+#define PAGE	  4096
+
+/* A model, its clock, and what came out of it. */
+struct lab {
+	struct model model;
+	struct model_options options;
+	struct outcome outcome;
+	uint64_t now;
+	struct episode episodes[64];
+	size_t nr_episodes;
+};
+
+static int keep_episode(void *ctx, const struct episode *e)
+{
+	struct lab *lab = ctx;
+
+	assert_true(lab->nr_episodes < 64);
+	lab->episodes[lab->nr_episodes++] = *e;
+	return 0;
+}
+
+static void lab_open(struct lab *lab, bool sees_alloc, bool sees_rss)
+{
+	*lab = (struct lab){ .now = 1000 };
+	lab->options = (struct model_options){ .page_shift = 12,
+					       .assumed_order = ORDER_UNKNOWN,
+					       .reuses_large = true,
+					       .episode = keep_episode,
+					       .ctx = lab };
+	assert_int_equal(model_open(&lab->model, &lab->options), 0);
+	lab->model.sees_alloc = sees_alloc;
+	lab->model.sees_rss = sees_rss;
+}
+
+static void lab_close(struct lab *lab)
+{
+	assert_int_equal(model_finish(&lab->model), 0);
+	assert_int_equal(lab->model.memory.live, 0);
+	model_close(&lab->model);
+}
+
+static void step(struct lab *lab, enum step_kind kind, uint64_t mm, uint64_t oldmm)
+{
+	struct step s = { .kind = kind, .ts = lab->now, .mm = mm, .oldmm = oldmm };
+
+	lab->now += 10;
+	assert_int_equal(model_step(&lab->model, &s, &lab->outcome), 0);
+}
+
+/* A fault of 100 time units; @how changes what is usual. */
+static enum fault_class run(struct lab *lab, struct fault f)
+{
+	struct step s = { .kind = STEP_FAULT };
+
+	if (!f.entry)
+		f.entry = lab->now;
+	if (!f.exit)
+		f.exit = f.entry + 100;
+	f.latency = f.exit - f.entry;
+	f.has_exit = f.has_address = f.has_flags = f.has_ret = f.counted = true;
+	f.vma_start = BASE;
+	f.vma_end = BASE + VMA_BYTES;
+	if (!f.worker_ptes)
+		f.worker_ptes = -1;
+	s.fault = f;
+	if (f.exit > lab->now)
+		lab->now = f.exit + 10;
+	assert_int_equal(model_step(&lab->model, &s, &lab->outcome), 0);
+	return lab->outcome.key.class;
+}
+
+#define NO_ALLOC -1
+
+static struct fault write_fault(uint64_t mm, uint64_t page, int order)
+{
+	return (struct fault){ .mm = mm,
+			       .address = BASE + page * PAGE,
+			       .flags = FAULT_FLAG_WRITE,
+			       .allocated = order != NO_ALLOC,
+			       .order = order == NO_ALLOC ? ORDER_UNKNOWN : order };
+}
+
+static enum fault_class write_to(struct lab *lab, uint64_t mm, uint64_t page, int order)
+{
+	return run(lab, write_fault(mm, page, order));
+}
+
+static enum fault_class read_from(struct lab *lab, uint64_t mm, uint64_t page)
+{
+	struct fault f = write_fault(mm, page, NO_ALLOC);
+
+	f.flags = 0;
+	return run(lab, f);
+}
+
+/* A parent that began in the recording maps a folio of @order at the start of its VMA. */
+static void populate(struct lab *lab, unsigned int order)
+{
+	struct fault f = write_fault(PARENT, 0, order);
+
+	f.rss = lab->model.sees_rss ? RSS_ANON : 0;
+	step(lab, STEP_EXEC, PARENT, 0);
+	assert_int_equal(run(lab, f), CLASS_MAP);
+	assert_int_equal(lab->outcome.key.order, order);
+}
+
+static void assert_key(const struct lab *lab, enum fault_class class, unsigned int order,
+		       enum evidence evidence)
+{
+	assert_int_equal(lab->outcome.key.class, class);
+	assert_int_equal(lab->outcome.key.order, order);
+	assert_int_equal(lab->outcome.key.evidence, evidence);
+}
+
+/* --- what the rules say where no allocation was recorded --- */
+
+static void open_forked(struct lab *lab, unsigned int order)
+{
+	lab_open(lab, false, false);
+	populate(lab, order);
+	step(lab, STEP_FORK, CHILD, PARENT);
+}
+
+static void test_small_is_copied_while_shared(void **state)
+{
+	struct lab lab;
+
+	open_forked(&lab, 0);
+	write_to(&lab, PARENT, 0, NO_ALLOC);
+	assert_key(&lab, CLASS_COW, 0, EVIDENCE_INFERRED);
+	assert_int_equal(lab.outcome.key.from, FROM_ANON);
+	/* the child has it alone now */
+	assert_int_equal(write_to(&lab, CHILD, 0, NO_ALLOC), CLASS_REUSE);
+	lab_close(&lab);
+}
+
+static void test_small_is_reused_after_exit(void **state)
+{
+	struct lab lab;
+
+	open_forked(&lab, 0);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	assert_int_equal(write_to(&lab, PARENT, 0, NO_ALLOC), CLASS_REUSE);
+	lab_close(&lab);
+}
+
+static void test_large_is_reused_page_by_page(void **state)
+{
+	struct lab lab;
+
+	open_forked(&lab, 4);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	for (uint64_t page = 0; page < 16; page++) {
+		assert_int_equal(write_to(&lab, PARENT, page, NO_ALLOC), CLASS_REUSE);
+		assert_int_equal(lab.outcome.key.order, 4);
+		assert_int_equal(lab.outcome.ptes, 0); /* no event says how many */
+	}
+	lab_close(&lab);
+	assert_int_equal(lab.nr_episodes, 2);
+	assert_int_equal(lab.episodes[1].faults, 16);
+	assert_int_equal(lab.episodes[1].ptes, 16);
+	assert_int_equal(lab.episodes[1].ptes_touched, 16);
+	assert_int_equal(lab.episodes[1].ptes_resolved, 16);
+	assert_int_equal(lab.episodes[1].latency, 1600);
+	assert_true(lab.episodes[1].completed);
+}
+
+static void test_large_is_copied_while_shared_then_reused(void **state)
+{
+	struct lab lab;
+
+	open_forked(&lab, 4);
+	for (uint64_t page = 0; page < 3; page++)
+		assert_int_equal(write_to(&lab, PARENT, page, NO_ALLOC), CLASS_COW);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	/* the question is asked anew at each fault */
+	for (uint64_t page = 3; page < 15; page++)
+		assert_int_equal(write_to(&lab, PARENT, page, NO_ALLOC), CLASS_REUSE);
+	lab_close(&lab);
+	assert_int_equal(lab.nr_episodes, 3); /* map, cow, reuse: the last two as they come */
+	for (int i = 1; i < 3; i++) {
+		const struct episode *e = &lab.episodes[i];
+
+		assert_int_equal(e->ptes, 16);
+		assert_int_equal(e->faults, e->key.class == CLASS_COW ? 3 : 12);
+		assert_int_equal(e->ptes_touched, e->faults);
+		assert_int_equal(e->ptes_resolved, e->faults);
+		assert_false(e->completed);
+	}
+}
+
+/* Its large mapcount has to exceed one: the last page that is left mapped is copied. */
+static void test_last_page_of_large_is_copied(void **state)
+{
+	struct lab lab;
+
+	open_forked(&lab, 4);
+	for (uint64_t page = 0; page < 15; page++)
+		assert_int_equal(write_to(&lab, PARENT, page, NO_ALLOC), CLASS_COW);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	write_to(&lab, PARENT, 15, NO_ALLOC);
+	assert_key(&lab, CLASS_COW, 4, EVIDENCE_INFERRED);
+	lab_close(&lab);
+}
+
+static void test_exclusive_once_the_other_copied_all(void **state)
+{
+	struct lab lab;
+
+	open_forked(&lab, 4);
+	for (uint64_t page = 0; page < 16; page++)
+		assert_int_equal(write_to(&lab, CHILD, page, NO_ALLOC), CLASS_COW);
+	assert_int_equal(write_to(&lab, PARENT, 0, NO_ALLOC), CLASS_REUSE);
+	lab_close(&lab);
+}
+
+/* A folio tracks two mms: the third never reuses it, even alone. */
+static void test_third_mm_never_reuses_large(void **state)
+{
+	struct lab lab;
+
+	open_forked(&lab, 4);
+	step(&lab, STEP_FORK, GRANDSON, CHILD);
+	step(&lab, STEP_MM_EXIT, PARENT, 0);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	assert_int_equal(write_to(&lab, GRANDSON, 0, NO_ALLOC), CLASS_COW);
+	lab_close(&lab);
+}
+
+static void test_third_mm_reuses_small(void **state)
+{
+	struct lab lab;
+
+	open_forked(&lab, 0);
+	step(&lab, STEP_FORK, GRANDSON, CHILD);
+	step(&lab, STEP_MM_EXIT, PARENT, 0);
+	assert_int_equal(write_to(&lab, GRANDSON, 0, NO_ALLOC), CLASS_COW);
+	lab_close(&lab);
+	open_forked(&lab, 0);
+	step(&lab, STEP_FORK, GRANDSON, CHILD);
+	step(&lab, STEP_MM_EXIT, PARENT, 0);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	assert_int_equal(write_to(&lab, GRANDSON, 0, NO_ALLOC), CLASS_REUSE);
+	lab_close(&lab);
+}
+
+static void test_old_kernels_never_reuse_large(void **state)
+{
+	struct lab lab;
+
+	open_forked(&lab, 4);
+	lab.model.options.reuses_large = false;
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	assert_int_equal(write_to(&lab, PARENT, 0, NO_ALLOC), CLASS_COW);
+	lab_close(&lab);
+}
+
+/* GUP broke sharing for reading: the page is exclusive, and reused without a check. */
+static void test_exclusive_page_is_reused(void **state)
+{
+	struct fault f = write_fault(PARENT, 3, 0);
+	struct lab lab;
+
+	open_forked(&lab, 4);
+	f.flags = FAULT_FLAG_UNSHARE;
+	assert_int_equal(run(&lab, f), CLASS_UNSHARE);
+	assert_int_equal(write_to(&lab, PARENT, 3, NO_ALLOC), CLASS_REUSE);
+	assert_int_equal(lab.outcome.key.order, 0);
+	lab_close(&lab);
+}
+
+static void test_shared_pmd_becomes_ptes(void **state)
+{
+	struct lab lab;
+
+	open_forked(&lab, 9);
+	write_to(&lab, PARENT, 5, NO_ALLOC);
+	assert_key(&lab, CLASS_COW, 9, EVIDENCE_INFERRED);
+	assert_int_equal(lab.outcome.key.level, LEVEL_PTE);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	/* the other 511 pages obey the rules of PTEs */
+	assert_int_equal(write_to(&lab, PARENT, 6, NO_ALLOC), CLASS_REUSE);
+	assert_int_equal(lab.outcome.key.level, LEVEL_PTE);
+	assert_int_equal(write_to(&lab, PARENT, 7, NO_ALLOC), CLASS_REUSE);
+	lab_close(&lab);
+}
+
+static void test_exclusive_pmd_is_reused_at_once(void **state)
+{
+	struct lab lab;
+
+	open_forked(&lab, 9);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	write_to(&lab, PARENT, 300, NO_ALLOC);
+	assert_key(&lab, CLASS_REUSE, 9, EVIDENCE_INFERRED);
+	assert_int_equal(lab.outcome.key.level, LEVEL_PMD);
+	assert_int_equal(lab.outcome.ptes, 512);
+	lab_close(&lab);
+}
+
+/* --- what events say --- */
+
+static void test_allocation_shows_a_copy(void **state)
+{
+	struct lab lab;
+
+	lab_open(&lab, true, true);
+	populate(&lab, 4);
+	step(&lab, STEP_FORK, CHILD, PARENT);
+	write_to(&lab, PARENT, 2, 0);
+	assert_key(&lab, CLASS_COW, 4, EVIDENCE_SEEN);
+	assert_int_equal(lab.outcome.ptes, 1);
+	/* the kernel reused it although the child lives: the kernel is right */
+	assert_int_equal(write_to(&lab, PARENT, 3, NO_ALLOC), CLASS_REUSE);
+	lab_close(&lab);
+}
+
+static void test_copy_of_the_whole_folio(void **state)
+{
+	struct lab lab;
+
+	lab_open(&lab, true, false);
+	populate(&lab, 4);
+	step(&lab, STEP_FORK, CHILD, PARENT);
+	write_to(&lab, PARENT, 2, 4);
+	assert_key(&lab, CLASS_COW, 4, EVIDENCE_SEEN);
+	assert_int_equal(lab.outcome.ptes, 16);
+	assert_int_equal(write_to(&lab, CHILD, 7, NO_ALLOC), CLASS_REUSE);
+	lab_close(&lab);
+	/* map, cow of the whole, reuse */
+	assert_int_equal(lab.nr_episodes, 3);
+	assert_int_equal(lab.episodes[1].key.class, CLASS_COW);
+	assert_int_equal(lab.episodes[1].ptes_resolved, 16);
+	assert_int_equal(lab.episodes[1].ptes_touched, 1);
+}
+
+static void test_worker_says_how_many(void **state)
+{
+	struct fault f = write_fault(PARENT, 2, NO_ALLOC);
+	struct lab lab;
+
+	lab_open(&lab, true, false);
+	populate(&lab, 4);
+	step(&lab, STEP_FORK, CHILD, PARENT);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	f.worker_ptes = 16;
+	run(&lab, f);
+	assert_key(&lab, CLASS_REUSE, 4, EVIDENCE_SEEN);
+	assert_int_equal(lab.outcome.ptes, 16);
+	/* this CPU still had the old translation */
+	assert_int_equal(write_to(&lab, PARENT, 3, NO_ALLOC), CLASS_SPURIOUS);
+	lab_close(&lab);
+}
+
+static void test_race_is_no_fault_of_its_own(void **state)
+{
+	struct fault f = write_fault(PARENT, 0, 0);
+	struct lab lab;
+
+	lab_open(&lab, true, false);
+	populate(&lab, 0);
+	f.entry = 1; /* before the one that mapped the page ended */
+	f.exit = lab.now;
+	assert_int_equal(run(&lab, f), CLASS_RACED);
+	lab_close(&lab);
+}
+
+static void test_zero_page_is_copied(void **state)
+{
+	struct fault f = write_fault(PARENT, 9, 0);
+	struct lab lab;
+
+	lab_open(&lab, true, true);
+	step(&lab, STEP_EXEC, PARENT, 0);
+	assert_int_equal(read_from(&lab, PARENT, 9), CLASS_ZERO);
+	f.rss = RSS_ANON;
+	assert_int_equal(run(&lab, f), CLASS_COW);
+	assert_int_equal(lab.outcome.key.from, FROM_ZERO);
+	lab_close(&lab);
+}
+
+static void test_file_pages(void **state)
+{
+	struct fault f = write_fault(PARENT, 1, 0);
+	struct lab lab;
+
+	lab_open(&lab, true, true);
+	step(&lab, STEP_EXEC, PARENT, 0);
+	f.flags = 0;
+	f.allocated = false;
+	f.ret = VM_FAULT_NOPAGE;
+	f.rss = RSS_FILE;
+	run(&lab, f);
+	assert_key(&lab, CLASS_FILE, ORDER_UNKNOWN, EVIDENCE_SEEN);
+	/* a write to the private page that fault-around mapped */
+	f = write_fault(PARENT, 2, 0);
+	f.rss = RSS_FILE | RSS_ANON;
+	assert_int_equal(run(&lab, f), CLASS_COW);
+	assert_int_equal(lab.outcome.key.from, FROM_FILE);
+	/* a write without an allocation, in a VMA of a file */
+	assert_int_equal(write_to(&lab, PARENT, 3, NO_ALLOC), CLASS_SHARED);
+	lab_close(&lab);
+}
+
+static void test_swap_error_and_access(void **state)
+{
+	struct fault f = write_fault(PARENT, 1, NO_ALLOC);
+	struct lab lab;
+
+	lab_open(&lab, true, true);
+	populate(&lab, 4);
+	f.rss = RSS_SWAP | RSS_ANON;
+	assert_int_equal(run(&lab, f), CLASS_SWAP);
+	f = write_fault(PARENT, 100, NO_ALLOC);
+	f.ret = VM_FAULT_SIGBUS;
+	run(&lab, f);
+	assert_key(&lab, CLASS_ERROR, ORDER_UNKNOWN, EVIDENCE_SEEN);
+	step(&lab, STEP_FORK, CHILD, PARENT);
+	assert_int_equal(read_from(&lab, CHILD, 4), CLASS_UNKNOWN);
+	lab.model.options.faults_on_old = true;
+	assert_int_equal(read_from(&lab, CHILD, 5), CLASS_ACCESS);
+	assert_int_equal(read_from(&lab, CHILD, 5), CLASS_UNKNOWN);
+	assert_int_equal(read_from(&lab, PARENT, 5), CLASS_UNKNOWN);
+	lab_close(&lab);
+}
+
+/* A page that was dropped without an event is mapped anew: the events are right, not the model. */
+static void test_dropped_page_is_mapped_anew(void **state)
+{
+	struct fault f = write_fault(PARENT, 3, 0);
+	struct lab lab;
+
+	lab_open(&lab, true, true);
+	populate(&lab, 4);
+	f.rss = RSS_ANON;
+	run(&lab, f);
+	assert_key(&lab, CLASS_MAP, 0, EVIDENCE_SEEN);
+	f = write_fault(PARENT, 4, 0);
+	f.has_error_code = true;
+	f.error_code = X86_PF_WRITE; /* not present */
+	lab.model.sees_rss = false;
+	assert_int_equal(run(&lab, f), CLASS_MAP);
+	/* without either, nobody can tell a new page from a copy */
+	assert_int_equal(write_to(&lab, PARENT, 5, 0), CLASS_UNKNOWN);
+	lab_close(&lab);
+}
+
+/* --- address spaces --- */
+
+static void test_unknown_before_the_recording(void **state)
+{
+	struct lab lab;
+
+	lab_open(&lab, true, false);
+	/* map or copy: this mm was there before the recording */
+	assert_int_equal(write_to(&lab, PARENT, 0, 0), CLASS_UNKNOWN);
+	assert_int_equal(read_from(&lab, PARENT, 1), CLASS_UNKNOWN);
+	/* no kernel copies into a large folio by itself */
+	assert_int_equal(write_to(&lab, PARENT, 16, 4), CLASS_MAP);
+	lab_close(&lab);
+}
+
+static void test_reused_mm_pointer(void **state)
+{
+	struct lab lab;
+
+	lab_open(&lab, true, false);
+	populate(&lab, 4);
+	step(&lab, STEP_MM_EXIT, PARENT, 0);
+	assert_int_equal(lab.model.memory.live, 0);
+	/* the same mm_struct, another address space: nothing of the old one is in it */
+	step(&lab, STEP_EXEC, PARENT, 0);
+	assert_int_equal(write_to(&lab, PARENT, 0, 0), CLASS_MAP);
+	lab_close(&lab);
+}
+
+static void test_collapse_makes_unknown(void **state)
+{
+	struct lab lab;
+
+	lab_open(&lab, true, false);
+	populate(&lab, 4);
+	step(&lab, STEP_FORK, CHILD, PARENT);
+	step(&lab, STEP_UNCERTAIN, PARENT, 0);
+	assert_int_equal(write_to(&lab, PARENT, 0, NO_ALLOC), CLASS_UNKNOWN);
+	lab_close(&lab);
+}
+
+static void test_three_forks_three_episodes(void **state)
+{
+	struct lab lab;
+
+	lab_open(&lab, true, false);
+	populate(&lab, 4);
+	for (int i = 0; i < 3; i++) {
+		step(&lab, STEP_FORK, CHILD, PARENT);
+		step(&lab, STEP_MM_EXIT, CHILD, 0);
+		for (uint64_t page = 0; page < 16; page++)
+			assert_int_equal(write_to(&lab, PARENT, page, NO_ALLOC), CLASS_REUSE);
+	}
+	lab_close(&lab);
+	assert_int_equal(lab.nr_episodes, 4);
+	for (int i = 1; i < 4; i++) {
+		assert_int_equal(lab.episodes[i].key.class, CLASS_REUSE);
+		assert_int_equal(lab.episodes[i].faults, 16);
+		assert_int_equal(lab.episodes[i].first_of_folio, i == 1);
+	}
+}
+
+static void test_assumed_folio_size(void **state)
+{
+	struct lab lab;
+
+	lab_open(&lab, false, false);
+	lab.model.options.assumed_order = 4;
+	step(&lab, STEP_EXEC, PARENT, 0);
+	assert_int_equal(write_to(&lab, PARENT, 5, NO_ALLOC), CLASS_MAP);
+	assert_key(&lab, CLASS_MAP, 4, EVIDENCE_INFERRED);
+	assert_int_equal(lab.outcome.key.source, SOURCE_ASSUMED);
+	step(&lab, STEP_FORK, CHILD, PARENT);
+	/* a copy is of one page all the same */
+	assert_int_equal(write_to(&lab, PARENT, 0, NO_ALLOC), CLASS_COW);
+	assert_int_equal(write_to(&lab, PARENT, 1, NO_ALLOC), CLASS_COW);
+	lab_close(&lab);
+}
+
+/* A folio whose order nobody tells has faults, and no figure per PTE. */
+static void test_unknown_order_has_no_episodes(void **state)
+{
+	struct lab lab;
+
+	lab_open(&lab, false, false);
+	step(&lab, STEP_EXEC, PARENT, 0);
+	write_to(&lab, PARENT, 0, NO_ALLOC);
+	assert_key(&lab, CLASS_MAP, ORDER_UNKNOWN, EVIDENCE_INFERRED);
+	assert_int_equal(lab.outcome.ptes, 0);
+	lab_close(&lab);
+	assert_int_equal(lab.nr_episodes, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_small_is_copied_while_shared),
+		cmocka_unit_test(test_small_is_reused_after_exit),
+		cmocka_unit_test(test_large_is_reused_page_by_page),
+		cmocka_unit_test(test_large_is_copied_while_shared_then_reused),
+		cmocka_unit_test(test_last_page_of_large_is_copied),
+		cmocka_unit_test(test_exclusive_once_the_other_copied_all),
+		cmocka_unit_test(test_third_mm_never_reuses_large),
+		cmocka_unit_test(test_third_mm_reuses_small),
+		cmocka_unit_test(test_old_kernels_never_reuse_large),
+		cmocka_unit_test(test_exclusive_page_is_reused),
+		cmocka_unit_test(test_shared_pmd_becomes_ptes),
+		cmocka_unit_test(test_exclusive_pmd_is_reused_at_once),
+		cmocka_unit_test(test_allocation_shows_a_copy),
+		cmocka_unit_test(test_copy_of_the_whole_folio),
+		cmocka_unit_test(test_worker_says_how_many),
+		cmocka_unit_test(test_race_is_no_fault_of_its_own),
+		cmocka_unit_test(test_zero_page_is_copied),
+		cmocka_unit_test(test_file_pages),
+		cmocka_unit_test(test_swap_error_and_access),
+		cmocka_unit_test(test_dropped_page_is_mapped_anew),
+		cmocka_unit_test(test_unknown_before_the_recording),
+		cmocka_unit_test(test_reused_mm_pointer),
+		cmocka_unit_test(test_collapse_makes_unknown),
+		cmocka_unit_test(test_three_forks_three_episodes),
+		cmocka_unit_test(test_assumed_folio_size),
+		cmocka_unit_test(test_unknown_order_has_no_episodes),
+	};
+
+	return cmocka_run_group_tests_name("model", tests, NULL, NULL);
+}
