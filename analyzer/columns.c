@@ -354,7 +354,7 @@ static const struct column report_list[] = {
 	COUNT(exits, "EXITS", "fault exits recorded"),
 	COUNT(unpaired_entries, "UNPAIRED-ENTRIES", "entries without an exit"),
 	COUNT(unpaired_exits, "UNPAIRED-EXITS", "exits without an entry"),
-	COUNT(retries, "RETRIES", "retries merged into the faults counted"),
+	COUNT(retries, "RETRIES", "exits with RETRY, merged into the fault that came back"),
 	COUNT(major, "MAJOR", "major faults among those counted"),
 	COUNT(remote, "REMOTE", "faults of another task's memory among those counted"),
 

@@ -365,10 +365,12 @@ uint32_t memory_map(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int or
 	mapping_set_all(map, state);
 	map->nr_start = map->nr_mapped;
 	map->slot = true;
-	map->next = owner->first;
-	if (owner->first)
-		m->mappings[owner->first].prev = i;
-	owner->first = i;
+	map->prev = owner->last;
+	if (owner->last)
+		m->mappings[owner->last].next = i;
+	else
+		owner->first = i;
+	owner->last = i;
 	owner->nr_mappings++;
 	owner->orders |= 1u << order;
 	m->index[find_slot(m, mm, vpn, order)] = i;
@@ -404,6 +406,8 @@ void memory_unmap(struct memory *m, uint32_t i)
 		mm->first = map->next;
 	if (map->next)
 		m->mappings[map->next].prev = map->prev;
+	else
+		mm->last = map->prev;
 	mm->nr_mappings--;
 	if (words(map) != &map->nibbles)
 		free(map->nibble_v);

@@ -37,10 +37,10 @@ struct vma {
 
 /* An address space. */
 struct mm {
-	uint64_t id;	 /* the mm_struct's address; 0: this entry is free */
-	bool born;	 /* it began within the recording: what is not in here is not mapped */
-	uint16_t orders; /* bit n: has had a mapping of order n */
-	uint32_t first;	 /* of its mappings */
+	uint64_t id;	      /* the mm_struct's address; 0: this entry is free */
+	bool born;	      /* it began within the recording: what is not in here is not mapped */
+	uint16_t orders;      /* bit n: has had a mapping of order n */
+	uint32_t first, last; /* of its mappings, in the order in which they came */
 	uint32_t nr_mappings;
 	struct vma *vmas; /* ascending, not overlapping; owned */
 	uint32_t nr_vmas, vma_room, last_vma;

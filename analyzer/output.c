@@ -20,6 +20,7 @@
 #define TEXT_TIMES                                                                           \
 	"level,latency_ns.p50,latency_ns.p90,latency_ns.p99,latency_ns.max,latency_ns.mean," \
 	"latency_ns.sum,per_folio_latency_ns.p50,per_folio_latency_ns.max,ns_per_pte"
+#define TEXT_WIDTH     80
 #define TEXT_ROW       "class,order,folio_bytes,"
 #define TEXT_ROW_SPLIT "class,from,source,order,folio_bytes,"
 
@@ -37,6 +38,27 @@ static void write_known(FILE *out, const char *before, const char *text, const c
 	fputs(after, out);
 }
 
+/* The list in lines of a terminal's width. */
+static void write_probes(FILE *out, const struct recording *r)
+{
+	size_t column = strlen("  probes");
+
+	if (!r->nr_probes)
+		return;
+	fputs("  probes", out);
+	for (size_t i = 0; i < r->nr_probes; i++) {
+		size_t width = strlen(r->probes[i]) + 2;
+
+		if (column + width > TEXT_WIDTH) {
+			fputs("\n        ", out);
+			column = strlen("        ");
+		}
+		write_known(out, " ", r->probes[i], i + 1 < r->nr_probes ? "," : "");
+		column += width;
+	}
+	putc('\n', out);
+}
+
 static void write_origin(FILE *out, const struct recording *r)
 {
 	write_known(out, "  kernel ", r->kernel, ", ");
@@ -47,12 +69,7 @@ static void write_origin(FILE *out, const struct recording *r)
 	write_known(out, "  clock ", r->clock, ", times in ");
 	fprintf(out, "%s%s\n", recording_time_unit(r),
 		r->exact ? "; it counts instructions, so they are exact" : "");
-	if (!r->nr_probes)
-		return;
-	fputs("  probes", out);
-	for (size_t i = 0; i < r->nr_probes; i++)
-		write_known(out, i ? ", " : " ", r->probes[i], "");
-	putc('\n', out);
+	write_probes(out, r);
 }
 
 static void write_events(FILE *out, const struct recording *r)
@@ -78,12 +95,11 @@ static void write_faults(FILE *out, const struct recording *r)
 
 	fprintf(out,
 		"  %" PRIu64 " entries and %" PRIu64 " exits of faults, unpaired %" PRIu64
-		" and %" PRIu64 "\n",
-		c->entries, c->exits, c->unpaired_entries, c->unpaired_exits);
-	fprintf(out,
-		"  %" PRIu64 " fault%s counted: %" PRIu64 " major, %" PRIu64 " remote, %" PRIu64
-		" retries\n",
-		c->total, plural(c->total), c->major, c->remote, c->retries);
+		" and %" PRIu64 ", %" PRIu64 " retr%s merged\n",
+		c->entries, c->exits, c->unpaired_entries, c->unpaired_exits, c->retries,
+		c->retries == 1 ? "y" : "ies");
+	fprintf(out, "  %" PRIu64 " fault%s counted: %" PRIu64 " major, %" PRIu64 " remote\n",
+		c->total, plural(c->total), c->major, c->remote);
 	if (r->unmatched_exceptions)
 		fprintf(out,
 			"  %" PRIu64 " page-fault exception%s that never entered handle_mm_fault\n",
