@@ -13,6 +13,7 @@
 #   ARGS      kernel arguments
 #   ACCEL     tcg or kvm: kunit.py would take KVM where there is one; TCG gives the same everywhere (tcg)
 #   QEMU_ARGS arguments for QEMU, such as "-icount shift=0"
+#   MINUTES   how long the kernel may run (15)
 #   JOBS      compile jobs (the CPUs)
 #   OUT       where the results go (build/kunit)
 #   TREE      a name for the scratch tree, where several are wanted (KVER)
@@ -35,7 +36,7 @@ out=${OUT:-$here/../build/kunit}
 accel=${ACCEL:-tcg}
 step=${STEP:-all}
 build_minutes=60
-run_minutes=15
+run_minutes=${MINUTES:-15}
 
 # The lines that no kernel under this suite may print. KTAP's own lines start differently.
 trouble='^(\[[^]]*\] ?)?(WARNING|BUG|Oops|KASAN|UBSAN|Kernel panic|page_table_check|kmemleak: [1-9])|cut here|Bad page'
@@ -58,7 +59,10 @@ check_tools() {
 	need rsync rsync
 	need gcc gcc
 	case $arch in
-	x86_64) need qemu-system-x86_64 qemu-system-x86 ;;
+	x86_64)
+		need qemu-system-x86_64 qemu-system-x86
+		gcc -E -include libelf.h - </dev/null >/dev/null 2>&1 || die 'no libelf.h: apt-get install libelf-dev'
+		;;
 	arm64)
 		need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
 		need qemu-system-aarch64 qemu-system-arm
@@ -125,7 +129,7 @@ build() {
 }
 
 run() {
-	local options=(--timeout $((run_minutes * 60 - 30))) argument
+	local options=(--timeout $((run_minutes * 60))) argument
 	[ -z "${SPEED:-}" ] || options+=(--filter "$SPEED" --filter_action skip)
 	for argument in ${ARGS:-}; do
 		options+=(--kernel_args "$argument")
@@ -136,7 +140,8 @@ run() {
 	arm64:tcg) without_kvm aarch64 ;;
 	esac
 	status=0
-	kunit_py exec "$run_minutes" "${options[@]}" "${FILTER:-folio_batch}" > >(tee -a "$log") 2>&1 || status=$?
+	# kunit.py ends the kernel in time and keeps its words; the limit behind it is for kunit.py itself.
+	kunit_py exec $((run_minutes + 1)) "${options[@]}" "${FILTER:-folio_batch}" > >(tee -a "$log") 2>&1 || status=$?
 	cp "$objects/test.log" "$ktap"
 }
 
