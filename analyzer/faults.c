@@ -88,16 +88,17 @@ static void drop_frames(struct faults *f, struct task *t)
 	t->retry = NULL;
 }
 
-static uint32_t losses_of(const struct faults *f, uint32_t cpu)
+/* Whether events of @cpu were lost after the task's last event. */
+static bool has_lost(const struct faults *f, const struct task *t, uint32_t cpu)
 {
-	return cpu < f->nr_losses ? f->losses[cpu] : 0;
+	return cpu < f->nr_losses && f->losses[cpu] > t->losses_seen;
 }
 
 int faults_lost(struct faults *f, uint32_t cpu)
 {
 	if (cpu >= f->nr_losses) {
 		size_t nr = cpu + 1;
-		uint32_t *losses = reallocarray(f->losses, nr, sizeof(*losses));
+		uint64_t *losses = reallocarray(f->losses, nr, sizeof(*losses));
 
 		if (!losses)
 			return -ENOMEM;
@@ -106,7 +107,7 @@ int faults_lost(struct faults *f, uint32_t cpu)
 		f->losses = losses;
 		f->nr_losses = nr;
 	}
-	f->losses[cpu]++;
+	f->losses[cpu] = ++f->losses_total;
 	return 0;
 }
 
@@ -132,7 +133,7 @@ static void start_fault(struct fault *fault, const struct event *e)
 
 static int take_exception(struct faults *f, struct task *t, struct step *s)
 {
-	struct event e = { .ts = t->exception_ts, .pid = t->pid, .cpu = t->cpu };
+	struct event e = { .ts = t->exception_ts, .pid = t->pid, .cpu = t->exception_cpu };
 	struct fault fault;
 
 	t->has_exception = false;
@@ -155,6 +156,7 @@ static int push_exception(struct faults *f, struct task *t, const struct event *
 
 	t->has_exception = true;
 	t->exception_ts = e->ts;
+	t->exception_cpu = e->cpu;
 	t->exception_address = e->address;
 	t->error_code = e->flags;
 	return ret;
@@ -331,9 +333,12 @@ static bool mm_has_task(const struct faults *f, uint64_t mm)
 static int push_task_exit(struct faults *f, struct task *t, const struct event *e, struct step *s)
 {
 	uint64_t mm = t->mm;
+	int ret = t->has_exception ? take_exception(f, t, s) : 0;
 
 	drop_frames(f, t);
-	*t = (struct task){ .pid = t->pid, .used = true };
+	*t = (struct task){ .pid = t->pid, .used = true, .losses_seen = f->losses_total };
+	if (ret) /* exceptions alone name no mm */
+		return ret;
 	if (f->options.has_mm_exit || !mm || mm_has_task(f, mm))
 		return 0;
 	*s = (struct step){ .kind = STEP_UNCERTAIN, .ts = e->ts, .mm = mm };
@@ -354,10 +359,11 @@ int faults_push(struct faults *f, const struct event *e, struct step *s)
 	t = task_of(f, e->pid);
 	if (!t)
 		return -ENOMEM;
-	if (t->losses != losses_of(f, t->cpu))
+	/* what was lost may be the exit, where the task was and where it has come to */
+	if (has_lost(f, t, t->cpu) || has_lost(f, t, e->cpu))
 		drop_frames(f, t);
 	t->cpu = e->cpu;
-	t->losses = losses_of(f, e->cpu);
+	t->losses_seen = f->losses_total;
 	switch (e->role) {
 	case EVENT_ENTRY:
 		return push_entry(f, t, e, s);

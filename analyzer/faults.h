@@ -38,7 +38,7 @@ struct task {
 	bool sharing_known; /* task_newtask said whether it shares its parent's mm */
 	bool has_exception;
 	uint32_t cpu;		      /* of its last event */
-	uint32_t losses;	      /* of that CPU by then */
+	uint64_t losses_seen;	      /* of all CPUs, by then */
 	struct frame *top;	      /* innermost fault; owned */
 	struct frame *retry;	      /* ended in RETRY, comes back; owned */
 	uint64_t mm;		      /* of its last fault that was not remote */
@@ -47,6 +47,7 @@ struct task {
 	uint64_t parent_mm;	      /* forked, and no copy was seen */
 	uint64_t exception_address;
 	uint64_t exception_ts;
+	uint32_t exception_cpu;
 	uint32_t error_code;
 };
 
@@ -64,7 +65,8 @@ struct faults {
 	struct task *tasks;	       /* hash by pid; owned */
 	size_t nr_tasks, room;	       /* room is a power of two */
 	struct frame *free_frames;     /* owned */
-	uint32_t *losses;	       /* by CPU; owned */
+	uint64_t losses_total;	       /* places where events were lost, so far */
+	uint64_t *losses;	       /* by CPU: number of its last such place; owned */
 	size_t nr_losses;
 };
 
