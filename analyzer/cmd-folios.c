@@ -23,7 +23,7 @@ struct folios {
 	struct input *in;
 	struct output_options opt;
 	struct folio_writer *writer;
-	bool write_failed;
+	int write_err;
 };
 
 static int begin(void *ctx, const struct recording *rec)
@@ -37,10 +37,9 @@ static int begin(void *ctx, const struct recording *rec)
 static int add_episode(void *ctx, const struct episode *e)
 {
 	struct folios *f = ctx;
-	int err = folio_writer_row(f->writer, e);
 
-	f->write_failed = err;
-	return err;
+	f->write_err = folio_writer_row(f->writer, e);
+	return f->write_err ? -ECANCELED : 0;
 }
 
 static int list_folios(struct folios *f, const char *path)
@@ -57,7 +56,9 @@ static int list_folios(struct folios *f, const char *path)
 	code = input_read(f->in, path, &rec, &readable);
 	if (f->writer) {
 		err = folio_writer_close(f->writer);
-		if (err && !f->write_failed)
+		if (f->write_err)
+			err = f->write_err;
+		if (err)
 			code = input_write_failed(err);
 	}
 	recording_release(&rec);

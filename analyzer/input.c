@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "input.h"
+#include "table.h"
 
 enum {
 	OPT_FILTER = 256, /* and the following, one a filter */
@@ -197,18 +198,23 @@ static void end_progress(const struct progress *p)
 		fprintf(stderr, "\r%*s\r", (int)strlen(p->path) + 8, "");
 }
 
+/* One line, whatever bytes the path or a text from the file may hold. */
 static void complain(const char *path, const struct recording *rec, int err, const char *reason)
 {
 	const struct damages *d = &rec->damages;
+	bool by_place = d->nr && d->list && (!err || err == -EBADMSG || err == -ENOTSUP);
 
-	if (!d->nr || !d->list || (err && err != -EBADMSG && err != -ENOTSUP)) {
-		fprintf(stderr, "fault-analyze: %s: %s\n", path,
-			err == -ESPIPE ? "is not seekable, a recording has to be a file" : reason);
-		return;
+	fputs("fault-analyze: ", stderr);
+	text_write(stderr, path);
+	fputs(": ", stderr);
+	if (by_place) {
+		fprintf(stderr, "offset %" PRIu64 ": ", d->list[0].offset);
+		reason = d->list[0].reason;
+	} else if (err == -ESPIPE) {
+		reason = "is not seekable, a recording has to be a file";
 	}
-	fprintf(stderr, "fault-analyze: %s: offset %" PRIu64 ": %s", path, d->list[0].offset,
-		d->list[0].reason);
-	if (d->nr > 1)
+	text_write(stderr, reason);
+	if (by_place && d->nr > 1)
 		fprintf(stderr, " (and damage in %" PRIu64 " more place%s)", d->nr - 1,
 			d->nr > 2 ? "s" : "");
 	fputc('\n', stderr);
@@ -230,10 +236,10 @@ int input_read(struct input *in, const char *path, struct recording *rec, bool *
 	*readable = !err;
 	if (!err && !rec->damages.nr)
 		return EXIT_GOOD;
-	complain(path, rec, err, reason);
-	return err == -ENOENT && (in->report.names.entry || in->report.names.exit) ? EXIT_USAGE
-	       : err == -EINVAL							   ? EXIT_USAGE
-										   : EXIT_DAMAGED;
+	/* a callback that gave up says why itself */
+	if (err != -ECANCELED)
+		complain(path, rec, err, reason);
+	return err == -EINVAL ? EXIT_USAGE : EXIT_DAMAGED;
 }
 
 int input_write_failed(int err)

@@ -40,7 +40,8 @@ int input_output_options(struct input *in, struct output_options *opt);
 
 /*
  * Read @path into @rec. Returns EXIT_GOOD, EXIT_DAMAGED or EXIT_USAGE; what is wrong was said in
- * one line on stderr. *readable says whether there is something to report.
+ * one line on stderr, unless a callback returned -ECANCELED. *readable says whether there is
+ * something to report.
  */
 int input_read(struct input *in, const char *path, struct recording *rec, bool *readable);
 

@@ -12,8 +12,8 @@ struct manifest {
 };
 
 /*
- * The manifest of the recording at @path; all zero where none is beside it, or another kind of
- * JSON. 0, -EINVAL when it does not parse, -ENOMEM.
+ * The manifest of the recording at @path; all zero where none is beside it, an empty one, or
+ * another kind of JSON. 0, -EBADMSG when it does not parse, -ENOMEM.
  */
 int manifest_read(struct manifest *m, const char *path);
 

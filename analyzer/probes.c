@@ -16,7 +16,7 @@
 #define GFP_MOVABLE_BIT 0x8u
 
 /* An entry probe and a kprobe on the same function may differ by the landing pad and the nops. */
-#define MAX_ENTRY_DISTANCE 16
+#define MAX_ENTRY_DISTANCE 15 /* functions are aligned to 16 */
 
 /* Slots in struct probe.fields, by role. */
 enum {
@@ -181,7 +181,8 @@ static bool is_named(const struct event_format *e, const char *name)
 static void add_probe(struct probes *p, const struct probe *pr)
 {
 	p->by_id[pr->format->id] = p->nr;
-	p->list[p->nr++] = *pr;
+	p->list[p->nr] = *pr;
+	p->list[p->nr++].pid = NUMBER(pr->format, "common_pid");
 	p->has_role[pr->role] = true;
 }
 
@@ -220,7 +221,7 @@ static int bind_pair_entry(struct probes *p, const struct formats *f,
 	}
 	if (names->entry && !best.format) {
 		*reason = "has no event of the name that --entry gives";
-		return -ENOENT;
+		return -EINVAL;
 	}
 	if (best.format)
 		add_probe(p, &best);
@@ -253,7 +254,7 @@ static int bind_returns(struct probes *p, const struct formats *f, const struct 
 	}
 	if (names->exit && !found) {
 		*reason = "has no event of the name that --exit gives";
-		return -ENOENT;
+		return -EINVAL;
 	}
 	return 0;
 }
@@ -288,8 +289,6 @@ static int make_tables(struct probes *p, const struct formats *f)
 	for (size_t i = 0; i < f->nr; i++) {
 		if (f->list[i].id < MAX_IDS)
 			p->by_id[f->list[i].id] = 1;
-		if (!p->pid)
-			p->pid = NUMBER(&f->list[i], "common_pid");
 	}
 	return 0;
 }
@@ -352,14 +351,18 @@ static void decide_return(struct probes *p, struct probe *pr, const uint8_t *dat
 {
 	uint64_t func = value(p, pr, RETURN_FUNC, data);
 
-	if (same_function(func, p->fault_ip))
+	if (same_function(func, p->fault_ip) && p->has_role[EVENT_EXIT]) {
+		pr->is_return = false; /* --exit names another, or the function is probed twice */
+	} else if (same_function(func, p->fault_ip)) {
 		pr->role = EVENT_EXIT;
-	else if (same_function(func, p->fork_ip))
+		p->has_role[EVENT_EXIT] = true;
+	} else if (same_function(func, p->fork_ip)) {
 		pr->role = EVENT_FORK_COPIED;
-	else if (!p->fault_ip || (p->has_role[EVENT_FORK_COPY] && !p->fork_ip))
+	} else if (!p->fault_ip || (p->has_role[EVENT_FORK_COPY] && !p->fork_ip)) {
 		pr->undecided++;
-	else
+	} else {
 		pr->is_return = false; /* of no use here */
+	}
 }
 
 /*
@@ -431,9 +434,15 @@ static enum event_role decode_fork(struct probes *p, const struct probe *pr, con
 enum event_role probes_decode(struct probes *p, const struct record *r, struct event *e)
 {
 	const uint8_t *data = r->data;
-	uint16_t index = p->by_id[read_u16(data, p->big_endian)];
-	struct probe *pr = &p->list[index];
+	struct probe *pr;
+	uint16_t index;
 
+	if (r->size < 2) {
+		p->short_events++;
+		return EVENT_NONE;
+	}
+	index = p->by_id[read_u16(data, p->big_endian)];
+	pr = &p->list[index];
 	if (index <= 1) {
 		p->unknown_events += !index;
 		return EVENT_NONE;
@@ -449,7 +458,7 @@ enum event_role probes_decode(struct probes *p, const struct record *r, struct e
 		return EVENT_NONE;
 	p->seen[pr->role] = true;
 	*e = (struct event){ .role = pr->role, .ts = r->ts, .cpu = r->cpu };
-	e->pid = p->pid ? field_value(p->pid, data, p->big_endian) : 0;
+	e->pid = pr->pid ? field_value(pr->pid, data, p->big_endian) : 0;
 	switch (pr->role) {
 	case EVENT_ENTRY:
 		if (pr->is_graph)

@@ -16,6 +16,7 @@
 struct probe {
 	const struct event_format *format;
 	const struct field *fields[PROBE_MAX_FIELDS]; /* NULL: the event lacks it */
+	const struct field *pid;		      /* common_pid; NULL likewise */
 	enum event_role role; /* EVENT_NONE until a return's function is known */
 	bool is_return;	      /* a return probe whose function decides its role */
 	bool is_graph;	      /* function_graph: only records of handle_mm_fault count */
@@ -34,8 +35,7 @@ enum probe_kind {
 struct probes {
 	enum probe_kind kind;
 	bool big_endian;
-	const struct field *pid; /* common_pid */
-	struct probe *list;	 /* owned */
+	struct probe *list; /* owned */
 	size_t nr;
 	uint16_t *by_id; /* index into list: 0 an unknown id, 1 one of no use here; owned */
 	uint64_t fault_ip,
@@ -55,7 +55,7 @@ struct probe_names {
 };
 
 /*
- * Bind what @f offers; @tf is asked for kallsyms when function_graph shows up. Returns 0, -ENOENT
+ * Bind what @f offers; @tf is asked for kallsyms when function_graph shows up. Returns 0, -EINVAL
  * when an event of @names is not in the recording (*reason says which), -ENOMEM.
  */
 int probes_bind(struct probes *p, const struct formats *f, const struct probe_names *names,

@@ -75,10 +75,27 @@ static bool kernel_since(const struct recording *rec, int major, int minor)
 static bool is_x86(const struct recording *rec)
 {
 	return !rec->arch || !strcmp(rec->arch, "x86_64") ||
-	       (rec->arch[0] == 'i' && !strcmp(rec->arch + 2, "86"));
+	       (strlen(rec->arch) == 4 && rec->arch[0] == 'i' && !strcmp(rec->arch + 2, "86"));
 }
 
-static int take_header(struct reader *r, const char *path)
+/*
+ * The machine's page size. The header's word is the size of a sub-buffer where trace-cmd knows it
+ * (3.2 on), which may be several pages; x86 has one size of them.
+ */
+static void take_page_size(struct reader *r)
+{
+	uint32_t size = r->tf.page_size;
+
+	if (size < MIN_PAGE_SIZE || size & (size - 1)) {
+		damage_add(&r->tf.damages, 0, "a page size of %u bytes is none", size);
+		size = MIN_PAGE_SIZE;
+	}
+	if ((r->rec->arch && is_x86(r->rec)) || size > MAX_PAGE_SIZE)
+		size = MIN_PAGE_SIZE;
+	r->rec->page_size = size;
+}
+
+static int take_header(struct reader *r, const char *path, const char **reason)
 {
 	struct recording *rec = r->rec;
 	const struct tracefile *tf = &r->tf;
@@ -86,19 +103,17 @@ static int take_header(struct reader *r, const char *path)
 	int err;
 
 	rec->trace_id = tf->trace_id;
-	rec->page_size = tf->page_size;
-	if (tf->page_size < MIN_PAGE_SIZE || tf->page_size > MAX_PAGE_SIZE ||
-	    tf->page_size & (tf->page_size - 1)) {
-		damage_add(&r->tf.damages, 0, "a page size of %u bytes is none", tf->page_size);
-		rec->page_size = MIN_PAGE_SIZE;
-	}
 	rec->time_is_ns = trace_clock_is_ns(&tf->clock);
 	rec->cpus = tf->nr_buffers ? tf->buffers[0].nr_cpus : 0;
 	err = tf->uname ? take_uname(rec, tf->uname) : 0;
+	take_page_size(r);
 	if (!err && tf->clock.name)
 		err = keep(&rec->clock, tf->clock.name, strlen(tf->clock.name));
-	if (!err)
-		err = manifest_read(&manifest, path);
+	if (err)
+		return err;
+	err = manifest_read(&manifest, path);
+	if (err == -EBADMSG)
+		*reason = "the manifest beside it, FILE.json, does not parse";
 	if (!err)
 		rec->exact = r->options->exact || manifest.exact;
 	r->rss_is_exact = kernel_since(rec, 6, 2);
@@ -261,7 +276,9 @@ static void take_counts(struct reader *r)
 	counts->exits = paired->exits + early;
 	counts->unpaired_entries = paired->unpaired_entries;
 	counts->unpaired_exits = paired->unpaired_exits + early;
-	counts->retries = paired->retries;
+	/* those that ended there too, of no fault; with filters only those merged into faults */
+	if (!r->options->filter || !r->options->filter->nr_texts)
+		counts->retries = paired->retries;
 	r->rec->events = r->timeline.records;
 	r->rec->lost_events = r->timeline.lost;
 	r->rec->lost_uncounted = r->timeline.lost_uncounted;
@@ -305,12 +322,12 @@ int report_read(const char *path, const struct report_options *options, struct r
 		r.tf.fd = -1;
 	/* damaged metadata: what was read of it is shown, with no event */
 	if (!err || err == -EBADMSG) {
-		err = take_header(&r, path);
+		err = take_header(&r, path, reason);
 		if (!err)
 			err = read_events(&r, reason);
 	}
 	if (err && !*reason)
-		*reason = err == -EINVAL ? "its manifest does not parse" : strerror(-err);
+		*reason = strerror(-err);
 	summary_sort(&rec->summary);
 	rec->damages = r.tf.damages;
 	r.tf.damages = (struct damages){ 0 };

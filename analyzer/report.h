@@ -26,8 +26,8 @@ struct report_options {
 /*
  * Read the recording at @path into @rec, which was empty and is to be released in every case. 0: it
  * was read; where rec->damages holds something, not all of it. Else -errno, and *reason says in
- * words why nothing was read: -EINVAL, -ENOENT of @options; -ENOTSUP, -EBADMSG of the file, whose
- * damages say where; any other when it could not be opened or read, or from a callback.
+ * words why nothing was read: -EINVAL of @options; -ENOTSUP, -EBADMSG of the file, whose damages
+ * say where; any other when it could not be opened or read, or from a callback.
  */
 int report_read(const char *path, const struct report_options *options, struct recording *rec,
 		const char **reason);

@@ -25,7 +25,7 @@ struct summary_row {
 struct fault_counts {
 	/* As counted in the rows: only what passes the filters. */
 	uint64_t total;	  /* logical faults */
-	uint64_t retries; /* merged into them */
+	uint64_t retries; /* merged into them; without filters abandoned ones too */
 	uint64_t major, remote;
 	/* As recorded, whatever the filters say; the pairing stage counts them. */
 	uint64_t entries, exits;
