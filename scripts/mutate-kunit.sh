@@ -107,7 +107,8 @@ patch_tree() {
 # What killed the mutant of the run in folder $1: the first failed case, else the kernel's first complaint.
 killer() {
 	local what
-	what=$(sed -nE 's/^ {4}not ok [0-9]+ ([a-z0-9_]+).*/\1/p' "$1"/*.ktap | head -1)
+	what=$(sed -nE -e 's/^ *# ([a-z0-9_]+): (EXPECTATION|ASSERTION) FAILED.*/\1/p' \
+		-e 's/^ {4}not ok [0-9]+ ([a-z0-9_]+).*/\1/p' "$1"/*.ktap | head -1)
 	[ -n "$what" ] || what=$(grep -ohE '(WARNING|BUG|Oops|Kernel panic|Internal error|Unable to handle)[^#]{0,60}' \
 		"$1"/*.ktap | head -1 | sed 's/^/kernel: /')
 	echo "${what:-$(tail -1 "$1/log")}"
