@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "filter.h"
+#include "hist.h"
 
 #define NS_DIGITS 9
 
@@ -33,41 +34,41 @@ static const char *add_number(int64_t **list, size_t *nr, const char *value)
 		if (!slot)
 			return "out of memory";
 		*slot = strtoll(value, &end, 10);
-		if (end == value || (*end && *end != ',') || errno)
+		if (!isdigit((unsigned char)*value) || (*end && *end != ',') || errno)
 			return "is no list of numbers";
 		value = end + 1;
 	} while (*end);
 	return NULL;
 }
 
+/* A hexadecimal number up to @end, which follows it. */
+static bool parse_hex(const char *value, const char *end, uint64_t *number)
+{
+	char *stop;
+
+	errno = 0;
+	*number = strtoull(value, &stop, 16);
+	return isxdigit((unsigned char)*value) && stop == end && !errno;
+}
+
 static const char *add_mm(struct filter *f, const char *value)
 {
-	char *end;
 	uint64_t *slot = append(&f->mms, &f->nr_mms, sizeof(*slot));
 
 	if (!slot)
 		return "out of memory";
-	errno = 0;
-	*slot = strtoull(value, &end, 16);
-	return end == value || *end || errno ? "is no hexadecimal address" : NULL;
+	return parse_hex(value, value + strlen(value), slot) ? NULL : "is no hexadecimal address";
 }
 
 static const char *add_addr(struct filter *f, const char *value)
 {
 	struct filter_range *r = append(&f->addrs, &f->nr_addrs, sizeof(*r));
-	const char *second = strchr(value, '-');
-	char *end;
+	const char *dash = strchr(value, '-');
 
 	if (!r)
 		return "out of memory";
-	if (!second)
-		return "is not START-END";
-	errno = 0;
-	r->start = strtoull(value, &end, 16);
-	if (end != second || end == value || errno)
-		return "is not START-END in hexadecimal";
-	r->end = strtoull(++second, &end, 16);
-	if (end == second || *end || errno)
+	if (!dash || !parse_hex(value, dash, &r->start) ||
+	    !parse_hex(dash + 1, value + strlen(value), &r->end))
 		return "is not START-END in hexadecimal";
 	return r->start < r->end ? NULL : "ends before it starts";
 }
@@ -85,16 +86,41 @@ static bool is_decimal(const char *s, size_t len)
 	return dots <= 1 && (!len || len > dots);
 }
 
+/* "12.000345" in ns, or in ticks without its fraction; UINT64_MAX when it is more. */
+static uint64_t parse_time(const char *s, bool time_is_ns)
+{
+	uint64_t value = 0;
+	int digits = 0;
+
+	for (; isdigit((unsigned char)*s); s++)
+		value = counter_add(counter_mul(value, 10), *s - '0');
+	if (!time_is_ns)
+		return value;
+	if (*s == '.')
+		s++;
+	for (; digits < NS_DIGITS; digits++) {
+		value = counter_mul(value, 10);
+		if (isdigit((unsigned char)*s))
+			value = counter_add(value, *s++ - '0');
+	}
+	return value;
+}
+
 static const char *add_time(struct filter *f, const char *value)
 {
+	struct filter_time *t = append(&f->times, &f->nr_times, sizeof(*t));
 	const char *dash = strchr(value, '-');
 
-	if (!dash || !is_decimal(value, dash - value) || !is_decimal(dash + 1, strlen(dash + 1)))
+	if (!t)
+		return "out of memory";
+	if (!dash || !value[1] || !is_decimal(value, dash - value) ||
+	    !is_decimal(dash + 1, strlen(dash + 1)))
 		return "is not START-END in seconds";
-	f->has_time = true;
-	f->time_start = value;
-	f->time_end = dash + 1;
-	return NULL;
+	t->start = value;
+	t->end = dash + 1;
+	return !*t->end || parse_time(t->start, true) < parse_time(t->end, true)
+		       ? NULL
+		       : "ends before it starts";
 }
 
 /* Find the word up to the next comma among @names. Returns its number or -1. */
@@ -129,7 +155,8 @@ static const char *add_order(struct filter *f, const char *value)
 	do {
 		long order = strtol(value, &end, 10);
 
-		if (end == value || (*end && *end != ',') || order < 0 || order >= ORDER_UNKNOWN)
+		if (!isdigit((unsigned char)*value) || (*end && *end != ',') ||
+		    order >= ORDER_UNKNOWN)
 			return "is no list of folio orders";
 		f->orders |= 1u << order;
 		value = end + 1;
@@ -144,7 +171,7 @@ static const char *add_comm(struct filter *f, const char *value)
 	if (!slot)
 		return "out of memory";
 	*slot = value;
-	return NULL;
+	return *value ? NULL : "is no name";
 }
 
 const char *filter_add(struct filter *f, const char *name, const char *value)
@@ -210,35 +237,16 @@ static bool in_mms(const struct filter *f, uint64_t mm)
 	return !f->nr_mms;
 }
 
-/* "12.000345" in ns, or in ticks without its fraction; up to @end, exclusive of it. */
-static uint64_t parse_time(const char *s, bool time_is_ns)
+static bool in_times(const struct filter *f, uint64_t ts, bool time_is_ns)
 {
-	uint64_t value = 0;
-	int digits = 0;
+	for (size_t i = 0; i < f->nr_times; i++) {
+		const struct filter_time *t = &f->times[i];
 
-	for (; isdigit((unsigned char)*s); s++)
-		value = 10 * value + (*s - '0');
-	if (!time_is_ns)
-		return value;
-	if (*s == '.')
-		s++;
-	for (; digits < NS_DIGITS; digits++) {
-		value *= 10;
-		if (isdigit((unsigned char)*s))
-			value += *s++ - '0';
+		if (ts >= parse_time(t->start, time_is_ns) &&
+		    (!*t->end || ts < parse_time(t->end, time_is_ns)))
+			return true;
 	}
-	return value;
-}
-
-static bool in_time(const struct filter *f, uint64_t ts, bool time_is_ns)
-{
-	if (!f->has_time)
-		return true;
-	if (isdigit((unsigned char)*f->time_start) || *f->time_start == '.') {
-		if (ts < parse_time(f->time_start, time_is_ns))
-			return false;
-	}
-	return !*f->time_end || ts < parse_time(f->time_end, time_is_ns);
+	return !f->nr_times;
 }
 
 bool filter_fault(const struct filter *f, const struct fault *fault, const struct comms *comms,
@@ -246,7 +254,7 @@ bool filter_fault(const struct filter *f, const struct fault *fault, const struc
 {
 	return in_numbers(f->pids, f->nr_pids, fault->pid) &&
 	       in_numbers(f->cpus, f->nr_cpus, fault->cpu) && in_addrs(f, fault) &&
-	       in_mms(f, fault->mm) && in_time(f, fault->entry, time_is_ns) &&
+	       in_mms(f, fault->mm) && in_times(f, fault->entry, time_is_ns) &&
 	       (!f->nr_comms || in_comms(f, comms_find(comms, fault->pid)));
 }
 
@@ -264,5 +272,6 @@ void filter_release(struct filter *f)
 	free(f->comms);
 	free(f->mms);
 	free(f->addrs);
+	free(f->times);
 	*f = (struct filter){ 0 };
 }

@@ -14,6 +14,10 @@ struct filter_range {
 	uint64_t start, end; /* end exclusive */
 };
 
+struct filter_time {
+	const char *start, *end; /* decimal, end exclusive, "" open; point into argv */
+};
+
 struct filter_text {
 	const char *name, *value; /* as the user gave them; point into argv */
 };
@@ -30,10 +34,10 @@ struct filter {
 	size_t nr_mms;
 	struct filter_range *addrs; /* owned */
 	size_t nr_addrs;
-	bool has_time;
-	const char *time_start, *time_end; /* decimal, "" open */
-	uint32_t classes;		   /* bit per class, 0 all */
-	uint32_t orders;		   /* bit per order, 0 all */
+	struct filter_time *times; /* owned */
+	size_t nr_times;
+	uint32_t classes; /* bit per class, 0 all */
+	uint32_t orders;  /* bit per order, 0 all */
 };
 
 /*

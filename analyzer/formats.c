@@ -17,7 +17,7 @@
 
 #include "formats.h"
 
-#define MAX_EVENT_SIZE 65536 /* no event is larger than a sub-buffer's largest */
+#define MAX_FIELD_SIZE (8u << 20) /* the largest sub-buffer: 128 pages of 64K */
 
 /* One line of a text, without its newline. */
 struct line {
@@ -158,7 +158,7 @@ static int parse_field(struct line l, struct field *f)
 	if (l.len && !keyed_number(&l, "signed:", &sign))
 		return 0;
 	trim(&l);
-	if (l.len || f->offset > MAX_EVENT_SIZE || f->size > MAX_EVENT_SIZE)
+	if (l.len || f->offset > MAX_FIELD_SIZE || f->size > MAX_FIELD_SIZE)
 		return 0;
 	f->is_signed = sign;
 	f->kind = declared_kind(&decl, f->size);
