@@ -12,6 +12,7 @@ enum exit_code {
 
 /* Each takes argv from its own name on and returns an exit code. */
 int cmd_folios(int argc, char **argv);
+int cmd_kunit(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 

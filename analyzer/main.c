@@ -13,6 +13,8 @@ static const struct command {
 	{ "report", cmd_report,
 	  "count and time the faults of recordings, by class and folio order" },
 	{ "folios", cmd_folios, "list what each folio cost, a row for each of its episodes" },
+	{ "kunit", cmd_kunit,
+	  "show the results of a KUnit run, and what its helpers cost per PTE" },
 	{ "merge", cmd_merge, "add up report JSONs of many machines" },
 };
 
