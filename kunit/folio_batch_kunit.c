@@ -11,6 +11,7 @@
 #include <kunit/test.h>
 #include <linux/mm.h>
 #include <linux/mm_inline.h>
+#include <linux/mman.h>
 #include <linux/mmu_notifier.h>
 #include <linux/moduleparam.h>
 #include <linux/pgalloc.h>
@@ -21,8 +22,14 @@
 #include <linux/sched/mm.h>
 #include <linux/sizes.h>
 #include <linux/swapops.h>
+#include <linux/uaccess.h>
+#include <linux/userfaultfd_k.h>
+
+#include <asm/syscall.h>
+#include <asm/unistd.h>
 
 #include "../internal.h"
+#include "batch_cases.h"
 
 /*
  * What differs between kernels, checked on 6.12 and 7.3; the code below speaks 7.3. A helper that a
@@ -33,6 +40,12 @@
 #define FPB_SUPPORTED			((__force fpb_t)~0)
 #define dup_file_rmap			folio_dup_file_rmap_ptes
 #define try_dup_anon_rmap		folio_try_dup_anon_rmap_ptes
+
+static int copy_address_space(struct mm_struct *child, struct mm_struct *parent,
+			      unsigned long addr)
+{
+	return dup_mmap(child, parent);
+}
 #else
 #define KERNEL_IS_7_3			0
 #define pte_uffd(pte)			pte_uffd_wp(pte)
@@ -47,6 +60,7 @@
 #define FPB_MERGE_YOUNG_DIRTY		((__force fpb_t)BIT(4))
 #define FPB_SUPPORTED			((__force fpb_t)~BIT(2))
 #define clear_nonpresent_ptes(mm, addr, ptep, nr) clear_not_present_full_ptes(mm, addr, ptep, nr, 0)
+#define VM_UFFD_RWP			0
 #define mm_flags_set(flag, mm)		set_bit(flag, &(mm)->flags)
 
 static void dup_file_rmap(struct folio *folio, struct page *page, int nr,
@@ -59,6 +73,37 @@ static int try_dup_anon_rmap(struct folio *folio, struct page *page, int nr,
 			     struct vm_area_struct *dst, struct vm_area_struct *src)
 {
 	return folio_try_dup_anon_rmap_ptes(folio, page, nr, src);
+}
+
+/* In 6.12 dup_mmap() is private to fork: copy the VMA at @addr as it does. */
+static int copy_address_space(struct mm_struct *child, struct mm_struct *parent,
+			      unsigned long addr)
+{
+	struct vm_area_struct *vma, *copy;
+	int err = -ENOMEM;
+
+	mmap_write_lock(parent);
+	mmap_write_lock_nested(child, SINGLE_DEPTH_NESTING);
+	vma = vma_lookup(parent, addr);
+	vma_start_write(vma);
+	copy = vm_area_dup(vma);
+	if (!copy)
+		goto unlock;
+	copy->vm_mm = child;
+	copy->anon_vma = NULL;
+	vma_start_write(copy);
+	err = insert_vm_struct(child, copy);
+	if (err)
+		vm_area_free(copy);
+	if (!err)
+		err = anon_vma_fork(copy, vma);
+	if (!err)
+		err = copy_page_range(copy, vma);
+unlock:
+	mmap_write_unlock(child);
+	flush_tlb_mm(parent);
+	mmap_write_unlock(parent);
+	return err;
 }
 
 /* 6.12 named the bits to ignore, always ignored write, and left the merging to its callers. */
@@ -89,6 +134,10 @@ static unsigned int folio_pte_batch_flags(struct folio *folio, struct vm_area_st
 static unsigned long seed = 1;
 module_param(seed, ulong, 0444);
 MODULE_PARM_DESC(seed, "seed of the property tests; 0 draws one");
+
+static bool batched_reuse;
+module_param(batched_reuse, bool, 0444);
+MODULE_PARM_DESC(batched_reuse, "a write fault that reuses a folio is to resolve all of its PTEs");
 
 /* A table under test: one page of PTEs in an mm of its own. */
 
@@ -1247,7 +1296,8 @@ static void test_batch_merge(struct kunit *test)
 
 struct odd_swap {
 	const char *name;
-	pte_t (*make)(struct table *t, unsigned int i);
+	pte_t (*make)(struct table *t, unsigned int i);		/* the odd entry */
+	pte_t (*common)(struct table *t, unsigned int i);	/* the others */
 };
 
 #define SWAP_TYPE	1
@@ -1299,15 +1349,21 @@ static pte_t odd_swap_present(struct table *t, unsigned int i)
 }
 
 static const struct odd_swap odd_swaps[] = {
-	{ "nothing odd", odd_swap_none },
-	{ "gap in the offsets", odd_swap_gap },
-	{ "offset again", odd_swap_back },
-	{ "other swap device", odd_swap_type },
-	{ "exclusive", odd_swap_exclusive },
-	{ "soft-dirty", odd_swap_soft_dirty },
-	{ "uffd", odd_swap_uffd },
-	{ "hole", odd_swap_hole },
-	{ "present PTE", odd_swap_present },
+	{ "nothing odd", odd_swap_none, odd_swap_none },
+	{ "all exclusive", odd_swap_exclusive, odd_swap_exclusive },
+	{ "all soft-dirty", odd_swap_soft_dirty, odd_swap_soft_dirty },
+	{ "all uffd", odd_swap_uffd, odd_swap_uffd },
+	{ "gap in the offsets", odd_swap_gap, odd_swap_none },
+	{ "offset again", odd_swap_back, odd_swap_none },
+	{ "other swap device", odd_swap_type, odd_swap_none },
+	{ "exclusive", odd_swap_exclusive, odd_swap_none },
+	{ "not exclusive", odd_swap_none, odd_swap_exclusive },
+	{ "soft-dirty", odd_swap_soft_dirty, odd_swap_none },
+	{ "not soft-dirty", odd_swap_none, odd_swap_soft_dirty },
+	{ "uffd", odd_swap_uffd, odd_swap_none },
+	{ "not uffd", odd_swap_none, odd_swap_uffd },
+	{ "hole", odd_swap_hole, odd_swap_none },
+	{ "present PTE", odd_swap_present, odd_swap_none },
 };
 
 KUNIT_ARRAY_PARAM_DESC(odd_swap, odd_swaps, name);
@@ -1320,9 +1376,11 @@ static void test_swap_pte_batch(struct kunit *test)
 	unsigned int n, p, i;
 
 	table_folio(t, 0);
-	if (odd->make == odd_swap_soft_dirty && !pgtable_supports_soft_dirty())
+	if ((odd->make == odd_swap_soft_dirty || odd->common == odd_swap_soft_dirty) &&
+	    !pgtable_supports_soft_dirty())
 		kunit_skip(test, "CONFIG_MEM_SOFT_DIRTY is off");
-	if (odd->make == odd_swap_uffd && !pgtable_supports_uffd())
+	if ((odd->make == odd_swap_uffd || odd->common == odd_swap_uffd) &&
+	    !pgtable_supports_uffd())
 		kunit_skip(test, "CONFIG_HAVE_ARCH_USERFAULTFD_WP is off");
 	if (!KERNEL_IS_7_3 && IS_ENABLED(CONFIG_MEMCG))
 		kunit_skip(test, "swap_pte_batch() of this kernel asks the memcg of a swap device");
@@ -1331,14 +1389,14 @@ static void test_swap_pte_batch(struct kunit *test)
 		unsigned int nr = nrs[n], places[] = { 1, nr / 2, nr - 1 };
 
 		for (i = 0; i < PTRS_PER_PTE - MISALIGN; i++)
-			table_set(t, MISALIGN + i, odd_swap_none(t, i));
+			table_set(t, MISALIGN + i, odd->common(t, i));
 		for (p = 0; p < ARRAY_SIZE(places); p++) {
 			unsigned int at = places[p], want = nr, is;
 			pte_t *ptep;
 
 			if (!at)
 				continue;
-			if (odd->make != odd_swap_none && at < nr)
+			if (odd->make != odd->common && at < nr)
 				want = at;
 			table_set(t, MISALIGN + at, odd->make(t, at));
 			ptep = table_lock(t, MISALIGN);
@@ -1348,7 +1406,7 @@ static void test_swap_pte_batch(struct kunit *test)
 			if (pte_present(odd->make(t, at)))
 				table_clear(t);
 			for (i = 0; i < PTRS_PER_PTE - MISALIGN; i++)
-				table_set(t, MISALIGN + i, odd_swap_none(t, i));
+				table_set(t, MISALIGN + i, odd->common(t, i));
 		}
 	}
 }
@@ -2273,6 +2331,634 @@ static void test_random_batches(struct kunit *test)
 	}
 }
 
+/* A live mm: faults, fork, protection and unmapping as they happen. */
+
+#define LIVE_SIZE	(4 * PMD_SIZE)
+#define LIVE_PAGES	256	/* of the largest folio here */
+
+struct live {
+	struct kunit *test;
+	struct mm_struct *mm;
+	unsigned long addr;	/* of the folio's page 0, at first the start of a page table */
+	unsigned int nr;	/* of pages of the folio */
+	struct folio *folio;
+	spinlock_t *ptl;	/* of the PTE that live_lock() has returned */
+};
+
+static const unsigned int live_orders[] = { 0, 2, 4, 8 };
+static const unsigned int live_large_orders[] = { 2, 4, 8 };
+
+KUNIT_ARRAY_PARAM(live_order, live_orders, order_desc);
+KUNIT_ARRAY_PARAM(live_large_order, live_large_orders, order_desc);
+
+#ifdef CONFIG_TRANSPARENT_HUGEPAGE
+struct anon_orders {
+	unsigned long always;
+	unsigned long inherit;
+};
+
+static void restore_anon_orders(void *data)
+{
+	struct anon_orders *before = data;
+
+	WRITE_ONCE(huge_anon_orders_always, before->always);
+	WRITE_ONCE(huge_anon_orders_inherit, before->inherit);
+}
+
+/* Lets anonymous faults allocate folios of @order and no others until the test ends. */
+static void allow_anon_order(struct kunit *test, unsigned int order)
+{
+	struct anon_orders *before = kunit_kzalloc(test, sizeof(*before), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, before);
+	before->always = READ_ONCE(huge_anon_orders_always);
+	before->inherit = READ_ONCE(huge_anon_orders_inherit);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, restore_anon_orders, before), 0);
+	WRITE_ONCE(huge_anon_orders_always, order ? BIT(order) : 0);
+	WRITE_ONCE(huge_anon_orders_inherit, 0);
+}
+#else
+static void allow_anon_order(struct kunit *test, unsigned int order)
+{
+	if (order)
+		kunit_skip(test, "CONFIG_TRANSPARENT_HUGEPAGE is off: no large anonymous folios");
+}
+#endif
+
+static unsigned long page_addr(struct live *l, unsigned int page)
+{
+	return l->addr + page * PAGE_SIZE;
+}
+
+static pte_t *live_lock(struct live *l, struct mm_struct *mm, unsigned int page)
+{
+	pmd_t *pmd = mm_find_pmd(mm, page_addr(l, page));
+
+	return pmd ? pte_offset_map_lock(mm, pmd, page_addr(l, page), &l->ptl) : NULL;
+}
+
+static void live_unlock(struct live *l, pte_t *ptep)
+{
+	pte_unmap_unlock(ptep, l->ptl);
+}
+
+static void store(struct live *l, unsigned int page, u8 value)
+{
+	KUNIT_ASSERT_EQ(l->test, copy_to_user((void __user *)page_addr(l, page), &value, 1), 0);
+}
+
+static u8 load(struct live *l, unsigned int page)
+{
+	u8 value = 0;
+
+	KUNIT_ASSERT_EQ(l->test, copy_from_user(&value, (void __user *)page_addr(l, page), 1), 0);
+	return value;
+}
+
+/* Each page holds a byte of its own. */
+static u8 content(unsigned int page)
+{
+	return 1 + page % 251;
+}
+
+static void expect_content(struct live *l, unsigned int first, unsigned int nr)
+{
+	unsigned int i, wrong = 0;
+
+	for (i = first; i < first + nr; i++)
+		wrong += load(l, i) != content(i);
+	KUNIT_EXPECT_EQ_MSG(l->test, wrong, 0, "pages with the wrong content");
+}
+
+static void expect_content_of(struct live *l, struct mm_struct *mm, unsigned int nr)
+{
+	unsigned int i, wrong = 0;
+
+	for (i = 0; i < nr; i++) {
+		u8 value = 0;
+
+		KUNIT_EXPECT_EQ(l->test, access_remote_vm(mm, page_addr(l, i), &value, 1, 0), 1);
+		wrong += value != content(i);
+	}
+	KUNIT_EXPECT_EQ_MSG(l->test, wrong, 0, "pages with the wrong content in the child");
+}
+
+/* The state of a PTE as a character of batch_cases.h, or one that no case expects. */
+static char pte_state(struct live *l, struct mm_struct *mm, unsigned int page)
+{
+	pte_t pte, *ptep = live_lock(l, mm, page);
+	struct page *mapped;
+	bool exclusive;
+
+	if (!ptep)
+		return '.';
+	pte = ptep_get(ptep);
+	live_unlock(l, ptep);
+	if (pte_none(pte))
+		return '.';
+	if (!pte_present(pte))
+		return '?';
+	mapped = pte_page(pte);
+	exclusive = PageAnon(mapped) && PageAnonExclusive(mapped);
+	if (page_folio(mapped) != l->folio) {
+		if (folio_test_large(page_folio(mapped)) || !exclusive)
+			return '?';
+		return pte_write(pte) ? 'c' : 'e';
+	}
+	if (mapped != folio_page(l->folio, page))
+		return '!';
+	if (pte_protnone(pte))
+		return pte_uffd(pte) ? 'p' : 'n';
+	if (pte_uffd(pte))
+		return pte_write(pte) ? '!' : 'u';
+	if (pte_write(pte))
+		return exclusive ? 'w' : '!';
+	return exclusive ? 'x' : 'r';
+}
+
+static void expect_ptes(struct live *l, struct mm_struct *mm, const char *want, const char *what)
+{
+	char is[LIVE_PAGES + 1];
+	unsigned int i;
+
+	for (i = 0; want[i]; i++)
+		is[i] = pte_state(l, mm, i);
+	is[i] = '\0';
+	KUNIT_EXPECT_STREQ_MSG(l->test, is, want, "%s", what);
+}
+
+/* As expect_ptes(), all but @odd_page of which is @odd being @common. */
+static void expect_all_but(struct live *l, struct mm_struct *mm, char common, unsigned int odd_page,
+			   char odd, const char *what)
+{
+	char want[LIVE_PAGES + 1] = { };
+
+	memset(want, common, l->nr);
+	want[odd_page] = odd;
+	expect_ptes(l, mm, want, what);
+}
+
+static void expect_all(struct live *l, struct mm_struct *mm, char common, const char *what)
+{
+	expect_all_but(l, mm, common, 0, common, what);
+}
+
+static void expect_anon_pages(struct live *l, struct mm_struct *mm, unsigned int nr)
+{
+	KUNIT_EXPECT_EQ(l->test, percpu_counter_sum(&mm->rss_stat[MM_ANONPAGES]), nr);
+}
+
+/* All references of the folio are from the mappings. */
+static void expect_mappings(struct live *l, unsigned int nr)
+{
+	KUNIT_EXPECT_EQ(l->test, folio_mapcount(l->folio), nr);
+	KUNIT_EXPECT_EQ(l->test, folio_ref_count(l->folio), nr);
+}
+
+/* One store brings in a whole folio of @order; its pages are filled after that. */
+static struct live *live_create(struct kunit *test, unsigned int order)
+{
+	struct live *l = kunit_kzalloc(test, sizeof(*l), GFP_KERNEL);
+	unsigned long addr;
+	unsigned int i;
+	pte_t *ptep;
+
+	KUNIT_ASSERT_NOT_NULL(test, l);
+	allow_anon_order(test, order);
+	addr = kunit_vm_mmap(test, NULL, 0, LIVE_SIZE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	KUNIT_ASSERT_NE_MSG(test, addr, 0, "no mm to map into");
+	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR_VALUE(addr), "mmap: %ld", (long)addr);
+	l->test = test;
+	l->mm = current->mm;
+	l->addr = ALIGN(addr, PMD_SIZE);
+	l->nr = 1 << order;
+
+	store(l, l->nr / 2, content(l->nr / 2));
+	ptep = live_lock(l, l->mm, 0);
+	KUNIT_ASSERT_NOT_NULL(test, ptep);
+	if (pte_present(ptep_get(ptep)))
+		l->folio = page_folio(pte_page(ptep_get(ptep)));
+	live_unlock(l, ptep);
+	KUNIT_ASSERT_NOT_NULL(test, l->folio);
+	KUNIT_ASSERT_EQ(test, folio_order(l->folio), order);
+	expect_all(l, l->mm, 'w', "populated");
+	for (i = 0; i < l->nr; i++) {
+		KUNIT_ASSERT_EQ(test, load(l, i), i == l->nr / 2 ? content(i) : 0);
+		store(l, i, content(i));
+	}
+	lru_add_drain();
+	return l;
+}
+
+KUNIT_DEFINE_ACTION_WRAPPER(mmput_action, mmput, struct mm_struct *);
+
+/* What fork does with the address space. */
+static struct mm_struct *live_fork(struct live *l)
+{
+	struct mm_struct *child = mm_alloc();
+
+	KUNIT_ASSERT_NOT_NULL(l->test, child);
+	KUNIT_ASSERT_EQ(l->test, kunit_add_action_or_reset(l->test, mmput_action, child), 0);
+	KUNIT_ASSERT_EQ(l->test, copy_address_space(child, l->mm, l->addr), 0);
+	return child;
+}
+
+static void live_exit(struct live *l, struct mm_struct *child)
+{
+	kunit_release_action(l->test, mmput_action, child);
+}
+
+static void live_fault(struct live *l, unsigned int page, enum fault_kind kind)
+{
+	unsigned int flags = kind == FAULT_UNSHARE ? FAULT_FLAG_UNSHARE : FAULT_FLAG_WRITE;
+	struct vm_area_struct *vma;
+	vm_fault_t ret;
+
+	mmap_read_lock(l->mm);
+	vma = vma_lookup(l->mm, page_addr(l, page));
+	ret = handle_mm_fault(vma, page_addr(l, page), flags, NULL);
+	mmap_read_unlock(l->mm);
+	KUNIT_ASSERT_FALSE(l->test, ret & (VM_FAULT_ERROR | VM_FAULT_RETRY));
+}
+
+/* What a store to a page that may be shared, but is not, leads to in the kernel under test. */
+static char reused(struct live *l)
+{
+	return KERNEL_IS_7_3 || l->nr == 1 ? 'w' : 'c';
+}
+
+static void test_live_populate(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+
+	expect_all(l, l->mm, 'w', "populated");
+	expect_anon_pages(l, l->mm, l->nr);
+	expect_mappings(l, l->nr);
+	expect_content(l, 0, l->nr);
+}
+
+static void test_live_fork(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+	struct mm_struct *child = live_fork(l);
+
+	expect_all(l, l->mm, 'r', "parent after fork");
+	expect_all(l, child, 'r', "child after fork");
+	expect_anon_pages(l, l->mm, l->nr);
+	expect_anon_pages(l, child, l->nr);
+	expect_mappings(l, 2 * l->nr);
+	expect_content(l, 0, l->nr);
+	expect_content_of(l, child, l->nr);
+
+	live_exit(l, child);
+	expect_all(l, l->mm, 'r', "parent after the child's exit");
+	expect_mappings(l, l->nr);
+}
+
+/* A store to what the child maps as well copies one page, and the child does not see it. */
+static void test_live_copy(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+	struct mm_struct *child = live_fork(l);
+	unsigned int page = l->nr - 1;
+
+	store(l, page, 255);
+	expect_all_but(l, l->mm, 'r', page, 'c', "parent after its store");
+	expect_all(l, child, 'r', "child after the parent's store");
+	expect_anon_pages(l, l->mm, l->nr);
+	expect_mappings(l, 2 * l->nr - 1);
+	KUNIT_EXPECT_EQ(test, load(l, page), 255);
+	expect_content(l, 0, page);
+	expect_content_of(l, child, l->nr);
+}
+
+/* A store to what nobody else maps any more. */
+static void test_live_reuse(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+	unsigned int page = l->nr / 2;
+
+	live_exit(l, live_fork(l));
+	store(l, page, content(page));
+	expect_all_but(l, l->mm, 'r', page, reused(l), "after the store");
+	expect_anon_pages(l, l->mm, l->nr);
+	expect_mappings(l, reused(l) == 'w' ? l->nr : l->nr - 1);
+	expect_content(l, 0, l->nr);
+}
+
+/* The child that the parent has left alone reuses as well: no mm is privileged. */
+static void test_live_reuse_in_child(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+	struct mm_struct *child = live_fork(l);
+	unsigned int i;
+	u8 value = 200;
+
+	for (i = 0; i < l->nr; i++)
+		store(l, i, content(i));
+	expect_all(l, l->mm, 'c', "parent has copied all of it");
+	lru_add_drain();
+	expect_mappings(l, l->nr);
+	KUNIT_EXPECT_EQ(test, access_remote_vm(child, page_addr(l, 0), &value, 1, FOLL_WRITE), 1);
+	expect_all_but(l, child, 'r', 0, reused(l), "child after its store");
+	expect_content(l, 0, l->nr);
+}
+
+/* Two children: the folio has no slot for the third mm, so nobody may reuse it while it lives. */
+static void test_live_two_children(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+	struct mm_struct *second = live_fork(l), *third = live_fork(l);
+
+	expect_mappings(l, 3 * l->nr);
+	live_exit(l, second);
+	store(l, 0, content(0));
+	expect_all_but(l, l->mm, 'r', 0, 'c', "store while the third mm maps it");
+	live_exit(l, third);
+	expect_mappings(l, l->nr - 1);
+	store(l, 1, content(1));
+	KUNIT_EXPECT_EQ(test, pte_state(l, l->mm, 1), reused(l));
+	expect_content(l, 0, l->nr);
+}
+
+/* Pinned pages are copied for the child at fork and stay the parent's own. */
+static void test_live_fork_pinned(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+	unsigned int page = l->nr / 2;
+	struct mm_struct *child;
+	struct page *pinned;
+
+	KUNIT_ASSERT_EQ(test, pin_user_pages_fast(page_addr(l, page), 1, FOLL_WRITE, &pinned), 1);
+	KUNIT_EXPECT_PTR_EQ(test, pinned, folio_page(l->folio, page));
+	child = live_fork(l);
+	/* The pin is the folio's: none of its pages is shared. */
+	expect_all(l, l->mm, 'w', "parent after fork");
+	expect_all(l, child, 'c', "child after fork");
+	expect_content_of(l, child, l->nr);
+	unpin_user_page(pinned);
+	expect_mappings(l, l->nr);
+}
+
+/* Sets the PTE of a page to what batch_cases.h calls @state, from writable and exclusive. */
+static void set_state(struct live *l, struct vm_area_struct *vma, unsigned int page, char state)
+{
+	unsigned long addr = page_addr(l, page);
+	struct page *mapped = folio_page(l->folio, page);
+	pte_t pte, *ptep;
+
+	if (state == '.') {
+		KUNIT_ASSERT_EQ(l->test, do_madvise(l->mm, addr, PAGE_SIZE, MADV_DONTNEED), 0);
+		return;
+	}
+	ptep = live_lock(l, l->mm, page);
+	pte = ptep_clear_flush(vma, addr, ptep);
+	switch (state) {
+	case 'x':
+		pte = pte_wrprotect(pte);
+		break;
+	case 'r':
+		ClearPageAnonExclusive(mapped);
+		pte = pte_wrprotect(pte);
+		break;
+	case 'n':
+		pte = pte_modify(pte, vm_get_page_prot(VM_NONE));
+		break;
+	case 'u':
+		pte = pte_mkuffd(pte_wrprotect(pte));
+		break;
+	case 'p':
+		pte = pte_mkuffd(pte_modify(pte, vm_get_page_prot(VM_NONE)));
+		break;
+	}
+	set_pte_at(l->mm, addr, ptep, pte);
+	live_unlock(l, ptep);
+}
+
+static void test_write_fault(struct kunit *test)
+{
+	const struct write_fault_case *fault = test->param_value;
+	struct live *l = live_create(test, 2);
+	struct vm_area_struct *vma = vma_lookup(l->mm, l->addr);
+	struct mm_struct *child = NULL;
+	vm_flags_t uffd_flags = 0;
+	char want[5] = { };
+	unsigned int i;
+
+	if (strchr(fault->before, 'n') && !IS_ENABLED(CONFIG_NUMA_BALANCING))
+		kunit_skip(test, "CONFIG_NUMA_BALANCING is off");
+	if (strchr(fault->before, 'u')) {
+		if (!pgtable_supports_uffd())
+			kunit_skip(test, "CONFIG_HAVE_ARCH_USERFAULTFD_WP is off");
+		uffd_flags = VM_UFFD_WP;
+	}
+	if (strchr(fault->before, 'p')) {
+		if (!VM_UFFD_RWP)
+			kunit_skip(test, "this kernel or configuration has no UFFD_RWP");
+		uffd_flags = VM_UFFD_RWP;
+	}
+
+	if (fault->users == USED_BY_CHILD)
+		child = live_fork(l);
+	for (i = 0; i < l->nr && !child; i++)
+		set_state(l, vma, i, fault->before[i]);
+	if (fault->users == USED_BY_KERNEL)
+		folio_get(l->folio);
+	mmap_write_lock(l->mm);
+	vm_flags_set(vma, uffd_flags);
+	mmap_write_unlock(l->mm);
+	expect_ptes(l, l->mm, fault->before, "before the fault");
+
+	live_fault(l, fault->page, fault->kind);
+	strscpy(want, batched_reuse && fault->batched ? fault->batched : fault->single);
+	/* 6.12 never reuses a large folio whose page is not known to be exclusive. */
+	if (!KERNEL_IS_7_3 && fault->before[fault->page] == 'r')
+		want[fault->page] = fault->kind == FAULT_UNSHARE ? 'e' : 'c';
+	expect_ptes(l, l->mm, want, "after the fault");
+	if (child)
+		expect_all(l, child, 'r', "child after the fault");
+
+	mmap_write_lock(l->mm);
+	vm_flags_clear(vma, uffd_flags);
+	mmap_write_unlock(l->mm);
+	if (fault->users == USED_BY_KERNEL)
+		folio_put(l->folio);
+}
+
+KUNIT_ARRAY_PARAM_DESC(write_fault, write_fault_cases, name);
+
+/* System calls that have no other entry; UML, which has no large folios, does not need them. */
+static long live_syscall(unsigned int nr, unsigned long a, unsigned long b, unsigned long c,
+			 unsigned long d, unsigned long e)
+{
+#if defined(CONFIG_ARM64)
+	struct pt_regs regs = { .regs = { a, b, c, d, e }, .orig_x0 = a };
+
+	return sys_call_table[nr](&regs);
+#elif defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+	struct pt_regs regs = { .di = a, .si = b, .dx = c, .r10 = d, .r8 = e };
+
+	return sys_call_table[nr](&regs);
+#else
+	return -EOPNOTSUPP;
+#endif
+}
+
+static void live_mprotect(struct live *l, unsigned int first, unsigned int nr, unsigned long prot)
+{
+	KUNIT_ASSERT_EQ(l->test, live_syscall(__NR_mprotect, page_addr(l, first), nr * PAGE_SIZE,
+					      prot, 0, 0), 0);
+}
+
+static void live_mremap(struct live *l, unsigned long to)
+{
+	unsigned long size = l->nr * PAGE_SIZE;
+
+	KUNIT_ASSERT_EQ(l->test, live_syscall(__NR_mremap, l->addr, size, size,
+					      MREMAP_MAYMOVE | MREMAP_FIXED, to), to);
+}
+
+/* Protecting keeps the pages exclusive, and so may make them writable again without a fault. */
+static void test_live_mprotect(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+	char want[LIVE_PAGES + 1] = { };
+
+	live_mprotect(l, 0, l->nr, PROT_READ);
+	expect_all(l, l->mm, 'x', "all protected");
+	live_mprotect(l, 0, l->nr, PROT_READ | PROT_WRITE);
+	expect_all(l, l->mm, 'w', "all writable again");
+
+	/* The VMA is split inside of the folio. */
+	live_mprotect(l, 1, l->nr - 2, PROT_READ);
+	memset(want, 'x', l->nr);
+	want[0] = 'w';
+	want[l->nr - 1] = 'w';
+	expect_ptes(l, l->mm, want, "all but the first and the last protected");
+	live_mprotect(l, 1, l->nr - 2, PROT_READ | PROT_WRITE);
+	expect_all(l, l->mm, 'w', "writable again");
+	expect_content(l, 0, l->nr);
+	expect_mappings(l, l->nr);
+}
+
+/* What is not exclusive stays read-only whatever mprotect() allows. */
+static void test_live_mprotect_shared(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+	struct vm_area_struct *vma = vma_lookup(l->mm, l->addr);
+	char want[LIVE_PAGES + 1] = { };
+	unsigned int i;
+
+	/* Runs of one, two and three pages that are exclusive. */
+	for (i = 0; i < l->nr; i++) {
+		want[i] = i % 3 && i % 5 ? 'w' : 'r';
+		set_state(l, vma, i, want[i] == 'r' ? 'r' : 'w');
+	}
+	expect_ptes(l, l->mm, want, "some pages shared");
+	live_mprotect(l, 0, l->nr, PROT_READ);
+	live_mprotect(l, 0, l->nr, PROT_READ | PROT_WRITE);
+	expect_ptes(l, l->mm, want, "protected and writable again");
+	expect_content(l, 0, l->nr);
+}
+
+/* Moved by one page the folio is no longer aligned to itself; it is one folio all the same. */
+static void test_live_mremap(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+	unsigned long to = l->addr + 2 * PMD_SIZE + PAGE_SIZE;
+
+	live_mremap(l, to);
+	expect_all(l, l->mm, '.', "where it was");
+	l->addr = to;
+	expect_all(l, l->mm, 'w', "where it is");
+	expect_content(l, 0, l->nr);
+	expect_mappings(l, l->nr);
+	expect_anon_pages(l, l->mm, l->nr);
+
+	live_exit(l, live_fork(l));
+	expect_all(l, l->mm, 'r', "after fork and exit");
+	store(l, 0, content(0));
+	expect_all_but(l, l->mm, 'r', 0, reused(l), "after a store");
+	expect_content(l, 0, l->nr);
+}
+
+/* Across the end of a page table: no batch may go on into the next one. */
+static void test_live_mremap_two_tables(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+	unsigned long to = l->addr + 2 * PMD_SIZE - (l->nr / 2) * PAGE_SIZE;
+	struct mm_struct *child;
+
+	live_mremap(l, to);
+	l->addr = to;
+	expect_all(l, l->mm, 'w', "where it is");
+	child = live_fork(l);
+	expect_all(l, child, 'r', "child after fork");
+	expect_mappings(l, 2 * l->nr);
+	live_exit(l, child);
+	store(l, l->nr - 1, content(l->nr - 1));
+	expect_all_but(l, l->mm, 'r', l->nr - 1, reused(l), "after a store");
+	expect_content(l, 0, l->nr);
+	KUNIT_ASSERT_EQ(test, vm_munmap(l->addr, l->nr * PAGE_SIZE), 0);
+	expect_anon_pages(l, l->mm, 0);
+}
+
+/* NUMA hints: one fault restores all PTEs of the folio, but no PTE that hints at nothing. */
+static void test_live_numa_hint(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+	struct vm_area_struct *vma = vma_lookup(l->mm, l->addr);
+	char want[LIVE_PAGES + 1] = { };
+	unsigned int i;
+
+	if (!IS_ENABLED(CONFIG_NUMA_BALANCING))
+		kunit_skip(test, "CONFIG_NUMA_BALANCING is off");
+	for (i = 0; i < l->nr; i++) {
+		want[i] = i % 4 == 3 ? 'r' : 'w';
+		set_state(l, vma, i, want[i] == 'r' ? 'r' : 'n');
+	}
+	live_fault(l, 0, FAULT_STORE);
+	expect_ptes(l, l->mm, want, "after the fault");
+	expect_content(l, 0, l->nr);
+	expect_mappings(l, l->nr);
+}
+
+/* A VMA that ends inside of the folio, and the rest of the folio's life. */
+static void test_live_unmap(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+	unsigned int left = l->nr / 2 ?: 1, nr = l->nr;
+	char want[LIVE_PAGES + 1] = { };
+
+	if (nr > 1)
+		KUNIT_ASSERT_EQ(test, vm_munmap(page_addr(l, left), LIVE_SIZE / 4), 0);
+	memset(want, '.', nr);
+	memset(want, 'w', left);
+	expect_ptes(l, l->mm, want, "half unmapped");
+	expect_anon_pages(l, l->mm, left);
+	expect_mappings(l, left);
+	if (nr > 2) {
+		KUNIT_EXPECT_TRUE(test, folio_test_partially_mapped(l->folio));
+		KUNIT_EXPECT_FALSE(test, list_empty(&l->folio->_deferred_list));
+	}
+
+	live_exit(l, live_fork(l));
+	memset(want, 'r', left);
+	expect_ptes(l, l->mm, want, "half of it, forked");
+	store(l, left - 1, content(left - 1));
+	want[left - 1] = left > 1 ? reused(l) : nr > 1 ? 'c' : 'w';
+	expect_ptes(l, l->mm, want, "half of it, a store to its last page");
+	expect_content(l, 0, left);
+
+	folio_get(l->folio);
+	KUNIT_ASSERT_EQ(test, vm_munmap(l->addr, left * PAGE_SIZE), 0);
+	expect_anon_pages(l, l->mm, 0);
+	KUNIT_EXPECT_EQ(test, folio_mapcount(l->folio), 0);
+	KUNIT_EXPECT_EQ_MSG(test, folio_ref_count(l->folio), 1, "all references are given back");
+	folio_put(l->folio);
+}
+
 /* A case that its kernel has no use for runs without parameters, once, to say why it is skipped. */
 #define CASE_PARAM_IF(condition, test_name, gen_params) \
 	KUNIT_CASE_PARAM(test_name, (condition) ? gen_params : NULL)
@@ -2315,6 +3001,20 @@ static struct kunit_case folio_batch_cases[] = {
 		      test_remove_rmap_ptes_queues_split, split_range_gen_params),
 	KUNIT_CASE_PARAM(test_remove_rmap_ptes_still_mapped, rmap_range_gen_params),
 	CASE_PARAM_IF(IS_ENABLED(CONFIG_MM_ID), test_third_mm, large_order_gen_params),
+	KUNIT_CASE_PARAM(test_live_populate, live_order_gen_params),
+	KUNIT_CASE_PARAM(test_live_fork, live_order_gen_params),
+	KUNIT_CASE_PARAM(test_live_copy, live_order_gen_params),
+	KUNIT_CASE_PARAM(test_live_reuse, live_order_gen_params),
+	KUNIT_CASE_PARAM(test_live_reuse_in_child, live_order_gen_params),
+	KUNIT_CASE_PARAM(test_live_two_children, live_large_order_gen_params),
+	KUNIT_CASE_PARAM(test_live_fork_pinned, live_order_gen_params),
+	KUNIT_CASE_PARAM(test_write_fault, write_fault_gen_params),
+	KUNIT_CASE_PARAM(test_live_mprotect, live_large_order_gen_params),
+	KUNIT_CASE_PARAM(test_live_mprotect_shared, live_large_order_gen_params),
+	KUNIT_CASE_PARAM(test_live_mremap, live_large_order_gen_params),
+	KUNIT_CASE_PARAM(test_live_mremap_two_tables, live_large_order_gen_params),
+	KUNIT_CASE_PARAM(test_live_numa_hint, live_large_order_gen_params),
+	KUNIT_CASE_PARAM(test_live_unmap, live_order_gen_params),
 	{}
 };
 

@@ -4,7 +4,7 @@
 #
 # usage: scripts/install-kunit.sh TREE [--remove]
 #
-# The tree gets three files in mm/tests and one line each in mm/Makefile and mm/Kconfig.debug. Installing
+# The tree gets four files in mm/tests and one line each in mm/Makefile and mm/Kconfig.debug. Installing
 # again updates the files; a file whose content does not change keeps its time, so nothing is rebuilt.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,7 +13,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 kunit=$here/../kunit
 
 # What goes where: "file in kunit/:file in mm/tests".
-files=(folio_batch_kunit.c:folio_batch_kunit.c Kconfig:Kconfig.folio_batch tree.kunitconfig:.kunitconfig)
+files=(folio_batch_kunit.c:folio_batch_kunit.c batch_cases.h:batch_cases.h
+	Kconfig:Kconfig.folio_batch tree.kunitconfig:.kunitconfig)
 kconfig_line='source "mm/tests/Kconfig.folio_batch"'
 # shellcheck disable=SC2016 # make expands it
 makefile_line='obj-$(CONFIG_FOLIO_BATCH_KUNIT_TEST) += tests/folio_batch_kunit.o'
