@@ -37,16 +37,20 @@ static int grow(struct faults *f)
 	free(f->tasks);
 	f->tasks = tasks;
 	f->room *= 2;
+	f->last = NULL;
 	return 0;
 }
 
 /* The task of @pid, made when it is new; NULL when out of memory. Moves the others. */
 static struct task *task_of(struct faults *f, int32_t pid)
 {
-	struct task *t = slot_of(f->tasks, f->room, pid);
+	struct task *t = f->last;
 
-	if (t->used)
+	if (t && t->pid == pid)
 		return t;
+	t = slot_of(f->tasks, f->room, pid);
+	if (t->used)
+		return f->last = t;
 	if (2 * f->nr_tasks >= f->room) {
 		if (grow(f) < 0)
 			return NULL;

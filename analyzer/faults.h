@@ -64,6 +64,7 @@ struct faults {
 	uint64_t unmatched_exceptions; /* of a recording with a pair: no handle_mm_fault followed */
 	struct task *tasks;	       /* hash by pid; owned */
 	size_t nr_tasks, room;	       /* room is a power of two */
+	struct task *last;	       /* that was looked up; NULL: none, or it moved */
 	struct frame *free_frames;     /* owned */
 	uint64_t losses_total;	       /* places where events were lost, so far */
 	uint64_t *losses;	       /* by CPU: number of its last such place; owned */

@@ -149,7 +149,7 @@ int input_parse(struct input *in, int argc, char **argv, const struct column *co
 		if (code || in->help)
 			return code;
 	}
-	in->report.filter = &in->filter;
+	in->report.filter = in->filter.nr_texts ? &in->filter : NULL;
 	return 0;
 }
 

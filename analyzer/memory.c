@@ -149,11 +149,10 @@ static int grow_mm_index(struct memory *m)
 	return 0;
 }
 
-int memory_reserve(struct memory *m, uint32_t n)
+int memory_grow(struct memory *m, uint32_t n)
 {
 	int err;
 
-	/* entry 0 of each pool stands for none */
 	err = grow_pool((void **)&m->mappings, &m->mapping_room, (uint64_t)m->nr_mappings + n + 1,
 			sizeof(*m->mappings));
 	if (!err)
@@ -318,16 +317,28 @@ uint32_t memory_find_exact(const struct memory *m, uint32_t mm, uint64_t vpn, un
 	return m->index[find_slot(m, mm, vpn, order)];
 }
 
-uint32_t memory_find(const struct memory *m, uint32_t mm, uint64_t vpn, uint32_t *pte)
+/* No page is in two mappings: where it is mapped, it is nowhere else. */
+static bool maps_page(const struct mapping *map, uint64_t vpn)
 {
+	return vpn - map->vpn < mapping_nr_ptes(map) &&
+	       mapping_state(map, vpn - map->vpn) != PTE_NONE;
+}
+
+uint32_t memory_find(struct memory *m, uint32_t mm, uint64_t vpn, uint32_t *pte)
+{
+	uint32_t hit = m->mms[mm].hit;
+
+	if (hit && maps_page(&m->mappings[hit], vpn)) {
+		*pte = vpn - m->mappings[hit].vpn;
+		return hit;
+	}
 	for (uint32_t orders = m->mms[mm].orders; orders; orders &= orders - 1) {
 		unsigned int order = __builtin_ctz(orders);
-		uint64_t first = vpn >> order << order;
-		uint32_t i = memory_find_exact(m, mm, first, order);
+		uint32_t i = memory_find_exact(m, mm, vpn >> order << order, order);
 
-		if (i && mapping_state(&m->mappings[i], vpn - first) != PTE_NONE) {
-			*pte = vpn - first;
-			return i;
+		if (i && maps_page(&m->mappings[i], vpn)) {
+			*pte = vpn - m->mappings[i].vpn;
+			return m->mms[mm].hit = i;
 		}
 	}
 	return 0;
@@ -409,6 +420,8 @@ void memory_unmap(struct memory *m, uint32_t i)
 	else
 		mm->last = map->prev;
 	mm->nr_mappings--;
+	if (mm->hit == i)
+		mm->hit = 0;
 	if (words(map) != &map->nibbles)
 		free(map->nibble_v);
 	map->next = m->free_mapping;

@@ -42,6 +42,7 @@ struct mm {
 	uint16_t orders;      /* bit n: has had a mapping of order n */
 	uint32_t first, last; /* of its mappings, in the order in which they came */
 	uint32_t nr_mappings;
+	uint32_t hit;	  /* the mapping that was found last: the next page is often in it, too */
 	struct vma *vmas; /* ascending, not overlapping; owned */
 	uint32_t nr_vmas, vma_room, last_vma;
 	uint32_t next_free;
@@ -107,8 +108,21 @@ struct memory {
 int memory_open(struct memory *m);
 void memory_close(struct memory *m);
 
+/* What memory_reserve() does when there is not enough room. */
+int memory_grow(struct memory *m, uint32_t n);
+
 /* Make room for @n more mappings, tallies and shares, and one mm. 0 or -ENOMEM. May move all. */
-int memory_reserve(struct memory *m, uint32_t n);
+static inline int memory_reserve(struct memory *m, uint32_t n)
+{
+	/* entry 0 of each pool stands for none; the hashes are at most two thirds and half full */
+	if ((uint64_t)m->nr_mappings + n < m->mapping_room &&
+	    (uint64_t)m->nr_tallies + n < m->tally_room &&
+	    (uint64_t)m->nr_shares + n < m->share_room && m->nr_mms + 1 < m->mm_room &&
+	    3 * (m->live + n) <= 2 * (uint64_t)m->index_room &&
+	    2 * (m->live_mms + 1) <= m->mm_index_room)
+		return 0;
+	return memory_grow(m, n);
+}
 
 /* The mm of @id, 0 when it is not known. */
 uint32_t memory_find_mm(struct memory *m, uint64_t id);
@@ -129,7 +143,7 @@ struct vma *memory_vma(struct memory *m, uint32_t mm, uint64_t start, uint64_t e
 int memory_copy_vmas(struct memory *m, uint32_t to, uint32_t from);
 
 /* The mapping in @mm that has page @vpn, and the PTE's number in *pte; 0 when there is none. */
-uint32_t memory_find(const struct memory *m, uint32_t mm, uint64_t vpn, uint32_t *pte);
+uint32_t memory_find(struct memory *m, uint32_t mm, uint64_t vpn, uint32_t *pte);
 
 /* The mapping of exactly this first page and order, 0 when there is none. */
 uint32_t memory_find_exact(const struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order);

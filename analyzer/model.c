@@ -355,6 +355,10 @@ static uint32_t resolve_reuse(struct access *a, struct mapping *map)
 		mapping_set_state(map, 0, PTE_WRITABLE);
 		return mapping_nr_ptes(map);
 	}
+	if (want == 1) {
+		mapping_set_state(map, a->pte, PTE_WRITABLE);
+		return 1;
+	}
 	while (nr < mapping_nr_ptes(map) && resolve_window(map, a->pte, nr, false) < want)
 		nr *= 2;
 	return resolve_window(map, a->pte, nr, true);

@@ -11,7 +11,7 @@
 
 #include "tracefile.h"
 
-#define PAGES_BUDGET	(16u << 20) /* bytes for the pieces of all CPUs together */
+#define PAGES_BUDGET	(4u << 20) /* bytes for the pieces of all CPUs together */
 #define PAGES_MAX_PIECE (256u << 10)
 #define PAGES_MAX_CHUNK (64u << 20) /* ten sub-buffers is trace-cmd's habit */
 

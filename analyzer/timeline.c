@@ -1,33 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All CPUs of all buffers as one stream of records in time order: a heap of their next records. */
+/* All CPUs of all buffers as one stream of records in time order: a tournament of their next ones.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "timeline.h"
 
-static bool earlier(const struct heap_entry *a, const struct heap_entry *b)
+static bool earlier(const struct contender *a, const struct contender *b)
 {
 	return a->ts != b->ts ? a->ts < b->ts : a->stream < b->stream;
 }
 
-/* Let the root sink to its place. */
-static void sift_down(struct heap_entry *heap, size_t nr, size_t at)
+/* The stream of the winner plays its matches again, from its leaf to the root. */
+static void play(struct timeline *t, struct contender winner, size_t leaf)
 {
-	struct heap_entry moved = heap[at];
+	for (size_t node = (leaf + t->nr_leaves) / 2; node; node /= 2) {
+		if (earlier(&t->tree[node], &winner)) {
+			struct contender loser = winner;
 
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= nr)
-			break;
-		if (child + 1 < nr && earlier(&heap[child + 1], &heap[child]))
-			child++;
-		if (!earlier(&heap[child], &moved))
-			break;
-		heap[at] = heap[child];
-		at = child;
+			winner = t->tree[node];
+			t->tree[node] = loser;
+		}
 	}
-	heap[at] = moved;
+	t->tree[0] = winner;
 }
 
 /* Begin the stream's next page that is whole. Returns 0 at the end of its data. */
@@ -90,6 +85,29 @@ static struct page_layout buffer_layout(const struct page_layout *layout,
 	return own;
 }
 
+/* The stream's next record enters the tournament, or its end does. */
+static struct contender contender_of(struct timeline *t, size_t stream)
+{
+	struct stream *s = &t->streams[stream];
+
+	if (stream < t->nr_streams && advance(t, s))
+		return (struct contender){ .ts = s->next.ts, .stream = stream };
+	return (struct contender){ .ts = UINT64_MAX, .stream = stream + t->nr_streams };
+}
+
+/* The first matches: each node passes its winner up and keeps its loser. */
+static struct contender play_first(struct timeline *t, size_t node)
+{
+	struct contender a, b;
+
+	if (node >= t->nr_leaves)
+		return contender_of(t, node - t->nr_leaves);
+	a = play_first(t, 2 * node);
+	b = play_first(t, 2 * node + 1);
+	t->tree[node] = earlier(&a, &b) ? b : a;
+	return earlier(&a, &b) ? a : b;
+}
+
 static void open_streams(struct timeline *t)
 {
 	struct stream *s = t->streams;
@@ -102,14 +120,9 @@ static void open_streams(struct timeline *t)
 				   t->nr_streams);
 			s->layout = &t->layouts[i];
 			s->next.cpu = b->cpus[j].cpu;
-			if (!advance(t, s))
-				continue;
-			t->heap[t->nr_heap++] =
-				(struct heap_entry){ .ts = s->next.ts, .stream = s - t->streams };
 		}
 	}
-	for (size_t i = t->nr_heap / 2; i-- > 0;)
-		sift_down(t->heap, t->nr_heap, i);
+	t->tree[0] = play_first(t, 1);
 }
 
 int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_layout *layout)
@@ -119,8 +132,10 @@ int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_la
 		t->nr_streams += tf->buffers[i].nr_cpus;
 	t->layouts = calloc(tf->nr_buffers + 1, sizeof(*t->layouts));
 	t->streams = calloc(t->nr_streams + 1, sizeof(*t->streams));
-	t->heap = calloc(t->nr_streams + 1, sizeof(*t->heap));
-	if (!t->layouts || !t->streams || !t->heap)
+	for (t->nr_leaves = 1; t->nr_leaves < t->nr_streams;)
+		t->nr_leaves *= 2;
+	t->tree = calloc(t->nr_leaves, sizeof(*t->tree));
+	if (!t->layouts || !t->streams || !t->tree)
 		return -ENOMEM;
 	for (size_t i = 0; i < tf->nr_buffers; i++)
 		t->layouts[i] = buffer_layout(layout, &tf->buffers[i]);
@@ -128,38 +143,29 @@ int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_la
 	return 0;
 }
 
-/* The root's record was used: replace it by its stream's next. */
-static void replace_root(struct timeline *t)
-{
-	struct stream *s = &t->streams[t->heap[0].stream];
-
-	s->next.after_loss = false;
-	if (advance(t, s))
-		t->heap[0].ts = s->next.ts;
-	else
-		t->heap[0] = t->heap[--t->nr_heap];
-	if (t->nr_heap > 1)
-		sift_down(t->heap, t->nr_heap, 0);
-}
-
 const struct record *timeline_next(struct timeline *t)
 {
-	if (t->consumed)
-		replace_root(t);
-	t->consumed = t->nr_heap;
-	if (!t->nr_heap)
+	uint32_t first = t->tree[0].stream;
+
+	if (t->consumed) {
+		t->streams[first].next.after_loss = false;
+		play(t, contender_of(t, first), first);
+		first = t->tree[0].stream;
+	}
+	t->consumed = first < t->nr_streams;
+	if (!t->consumed)
 		return NULL;
 	t->records++;
-	return &t->streams[t->heap[0].stream].next;
+	return &t->streams[first].next;
 }
 
 uint64_t timeline_offset(const struct timeline *t)
 {
 	const struct stream *s;
 
-	if (!t->nr_heap)
+	if (!t->consumed)
 		return 0;
-	s = &t->streams[t->heap[0].stream];
+	s = &t->streams[t->tree[0].stream];
 	return s->page_offset + (s->pages.compressed ? 0 : s->next.data - s->page_start);
 }
 
@@ -178,6 +184,6 @@ void timeline_close(struct timeline *t)
 		pages_close(&t->streams[i].pages);
 	free(t->streams);
 	free(t->layouts);
-	free(t->heap);
+	free(t->tree);
 	*t = (struct timeline){ 0 };
 }

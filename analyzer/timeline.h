@@ -18,9 +18,10 @@ struct stream {
 	const uint8_t *page_start;
 };
 
-struct heap_entry {
+/* A stream's place among the others: by time, then by their order in the file. */
+struct contender {
 	uint64_t ts;
-	uint32_t stream;
+	uint32_t stream; /* plus nr_streams at its end, behind all that have records */
 };
 
 struct timeline {
@@ -28,10 +29,14 @@ struct timeline {
 	struct page_layout *layouts; /* one a buffer; owned */
 	struct stream *streams;	     /* owned */
 	size_t nr_streams;
-	struct heap_entry *heap; /* streams that have a next record, earliest first; owned */
-	size_t nr_heap;
-	bool convert;  /* time stamps change */
-	bool consumed; /* the record of heap[0] was handed out */
+	/*
+	 * A tree of losers: [n] is who lost the match at node n, whose players come up from nodes
+	 * 2n and 2n + 1; the streams are the leaves, from nr_leaves on. [0] is the winner.
+	 */
+	struct contender *tree; /* owned */
+	size_t nr_leaves;	/* a power of two */
+	bool convert;		/* time stamps change */
+	bool consumed;		/* the winner's record was handed out */
 	uint64_t records;
 	uint64_t lost;		 /* events, where pages count them */
 	uint64_t lost_uncounted; /* pages that lost events and do not say how many */
