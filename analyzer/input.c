@@ -118,16 +118,17 @@ static int take_option(struct input *in, int c, const struct column *columns, si
 		in->columns = optarg;
 		return 0;
 	case OPT_ENTRY:
-		in->report.names.entry = optarg;
+		in->report.steps.names.entry = optarg;
 		return 0;
 	case OPT_EXIT:
-		in->report.names.exit = optarg;
+		in->report.steps.names.exit = optarg;
 		return 0;
 	case OPT_FOLIO_SIZE:
-		in->report.folio_size = parse_size(optarg);
-		return in->report.folio_size ? 0 : wrong(in, "folio-size", optarg, "is no size");
+		in->report.steps.folio_size = parse_size(optarg);
+		return in->report.steps.folio_size ? 0
+						   : wrong(in, "folio-size", optarg, "is no size");
 	case OPT_EXACT:
-		in->report.exact = true;
+		in->report.steps.exact = true;
 		return 0;
 	case '?':
 		fprintf(stderr, "fault-analyze: see 'fault-analyze %s --help'\n", in->command);
@@ -149,7 +150,7 @@ int input_parse(struct input *in, int argc, char **argv, const struct column *co
 		if (code || in->help)
 			return code;
 	}
-	in->report.filter = in->filter.nr_texts ? &in->filter : NULL;
+	in->report.steps.filter = in->filter.nr_texts ? &in->filter : NULL;
 	return 0;
 }
 
@@ -228,8 +229,8 @@ int input_read(struct input *in, const char *path, struct recording *rec, bool *
 
 	if (isatty(STDERR_FILENO)) {
 		clock_gettime(CLOCK_MONOTONIC, &progress.start);
-		in->report.progress = show_progress;
-		in->report.progress_ctx = &progress;
+		in->report.steps.progress = show_progress;
+		in->report.steps.progress_ctx = &progress;
 	}
 	err = report_read(path, &in->report, rec, &reason);
 	end_progress(&progress);

@@ -114,7 +114,7 @@ static void test_region(void **state)
 {
 	const struct lab *lab = *state;
 	struct filter filter = { 0 };
-	struct report_options options = { .filter = &filter };
+	struct report_options options = { .steps.filter = &filter };
 	struct recording rec = { 0 };
 	const struct summary *s = &rec.summary;
 	const char *reason;

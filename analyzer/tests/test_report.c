@@ -484,8 +484,8 @@ static void worker_tells_the_batch(void **state)
 /* No allocation is recorded; the user says what the folios are. */
 static void folio_size_of_the_user(void **state)
 {
-	const struct report_options options = { .folio_size = 65536 };
-	const struct report_options wrong = { .folio_size = 3 * 4096 };
+	const struct report_options options = { .steps.folio_size = 65536 };
+	const struct report_options wrong = { .steps.folio_size = 3 * 4096 };
 	const struct telling t = { .machine = "x86_64" };
 	struct trace_writer *w = writer((struct tw_config){ 0 });
 	const char *reason = NULL;
@@ -651,7 +651,7 @@ static void every_filter(void **state)
 
 		for (int j = 0; j < 2 && cases[i].names[j]; j++)
 			assert_null(filter_add(&filter, cases[i].names[j], cases[i].values[j]));
-		rec = read_with(NULL, &(struct report_options){ .filter = &filter });
+		rec = read_with(NULL, &(struct report_options){ .steps.filter = &filter });
 		for (size_t j = 0; j < rec.summary.nr_rows; j++)
 			sum += rec.summary.rows[j]->latency.sum;
 		if (rec.summary.counts.total != cases[i].faults || sum != cases[i].sum)

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From a recording's file to steps: the stages from `tracefile` to `faults`, opened together. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "manifest.h"
+#include "steps.h"
+
+#define MIN_PAGE_SIZE	  4096
+#define MAX_PAGE_SIZE	  65536
+#define PROGRESS_INTERVAL 65536 /* records */
+
+static int keep(char **to, const char *text, size_t len)
+{
+	*to = strndup(text, len);
+	return *to ? 0 : -ENOMEM;
+}
+
+/* "Linux HOST RELEASE MACHINE" */
+static int take_uname(struct recording *rec, const char *uname)
+{
+	const char *word = uname;
+	size_t len;
+	int err;
+
+	for (int i = 0; word && i < 2; i++) {
+		word = strchr(word, ' ');
+		word = word ? word + 1 : NULL;
+	}
+	if (!word)
+		return 0;
+	len = strcspn(word, " ");
+	err = keep(&rec->kernel, word, len);
+	word += len;
+	if (!err && *word == ' ' && word[1])
+		err = keep(&rec->arch, word + 1, strcspn(word + 1, " "));
+	return err;
+}
+
+/* Whether the kernel's release is at least @major.@minor; unknown is taken to be new. */
+static bool kernel_since(const struct recording *rec, int major, int minor)
+{
+	int have_major, have_minor;
+
+	if (!rec->kernel || sscanf(rec->kernel, "%d.%d", &have_major, &have_minor) != 2)
+		return true;
+	return have_major > major || (have_major == major && have_minor >= minor);
+}
+
+/* x86 sets the access flag in hardware, others may leave it to a fault. */
+static bool is_x86(const struct recording *rec)
+{
+	return !rec->arch || !strcmp(rec->arch, "x86_64") ||
+	       (strlen(rec->arch) == 4 && rec->arch[0] == 'i' && !strcmp(rec->arch + 2, "86"));
+}
+
+/*
+ * The machine's page size. The header's word is the size of a sub-buffer where trace-cmd knows it
+ * (3.2 on), which may be several pages; x86 has one size of them.
+ */
+static void take_page_size(struct steps *s)
+{
+	uint32_t size = s->tf.page_size;
+
+	if (size < MIN_PAGE_SIZE || size & (size - 1)) {
+		damage_add(&s->tf.damages, 0, "a page size of %u bytes is none", size);
+		size = MIN_PAGE_SIZE;
+	}
+	if ((s->rec->arch && is_x86(s->rec)) || size > MAX_PAGE_SIZE)
+		size = MIN_PAGE_SIZE;
+	s->rec->page_size = size;
+}
+
+static int take_header(struct steps *s, const char *path, const char **reason)
+{
+	struct recording *rec = s->rec;
+	const struct tracefile *tf = &s->tf;
+	struct manifest manifest;
+	int err;
+
+	rec->trace_id = tf->trace_id;
+	rec->time_is_ns = trace_clock_is_ns(&tf->clock);
+	rec->cpus = tf->nr_buffers ? tf->buffers[0].nr_cpus : 0;
+	err = tf->uname ? take_uname(rec, tf->uname) : 0;
+	take_page_size(s);
+	if (!err && tf->clock.name)
+		err = keep(&rec->clock, tf->clock.name, strlen(tf->clock.name));
+	if (err)
+		return err;
+	err = manifest_read(&manifest, path);
+	if (err == -EBADMSG)
+		*reason = "the manifest beside it, FILE.json, does not parse";
+	if (!err)
+		rec->exact = s->options->exact || manifest.exact;
+	s->rss_is_exact = kernel_since(rec, 6, 2);
+	return err;
+}
+
+/* The order of --folio-size in pages of the recording. */
+static int assumed_order(const struct steps *s, uint8_t *order)
+{
+	uint64_t pages = s->options->folio_size / s->rec->page_size;
+
+	*order = ORDER_UNKNOWN;
+	if (!s->options->folio_size)
+		return 0;
+	if (!pages || pages & (pages - 1) || pages > s->rec->page_size / 8 ||
+	    s->options->folio_size % s->rec->page_size)
+		return -EINVAL;
+	*order = __builtin_ctzll(pages);
+	return 0;
+}
+
+static int open_stages(struct steps *s, const char **reason)
+{
+	struct tracefile *tf = &s->tf;
+	struct faults_options options;
+	int err;
+
+	err = formats_parse(&s->formats, tf->formats, tf->nr_formats, &tf->damages);
+	if (!err)
+		err = comms_parse(&s->comms, &tf->cmdlines);
+	if (!err)
+		err = probes_bind(&s->probes, &s->formats, &s->options->names, tf->big_endian, tf,
+				  reason);
+	if (err)
+		return err;
+	options = (struct faults_options){ .has_pair = s->probes.kind == PROBES_PAIR,
+					   .has_copy = s->probes.has_role[EVENT_FORK_COPY],
+					   .has_mm_exit = s->probes.has_role[EVENT_MM_EXIT] };
+	err = faults_open(&s->faults, &options);
+	if (err)
+		return err;
+	err = assumed_order(s, &s->assumed_order);
+	if (err)
+		*reason = "--folio-size is no power of two of its pages that a PMD can map";
+	return err;
+}
+
+/* Without the layout of its sub-buffers no event can be found: that is noted as damage. */
+static int open_timeline(struct steps *s)
+{
+	int err = -EBADMSG;
+
+	if (s->tf.header_page.text)
+		err = page_layout_parse(&s->layout, &s->tf.header_page, &s->tf.damages);
+	if (err)
+		return err == -EBADMSG ? 0 : err;
+	s->readable = true;
+	return timeline_open(&s->timeline, &s->tf, &s->layout);
+}
+
+int steps_open(struct steps *s, const char *path, const struct steps_options *options,
+	       struct recording *rec, const char **reason)
+{
+	int err;
+
+	*s = (struct steps){ .options = options, .rec = rec, .tf.fd = -1 };
+	*reason = NULL;
+	err = keep(&rec->file, path, strlen(path));
+	if (!err)
+		err = tracefile_open(&s->tf, path);
+	/* damaged metadata: what was read of it is shown, with no event */
+	if (!err || err == -EBADMSG)
+		err = take_header(s, path, reason);
+	if (!err)
+		err = open_stages(s, reason);
+	if (!err)
+		err = open_timeline(s);
+	if (err && !*reason)
+		*reason = strerror(-err);
+	return err;
+}
+
+/* Feed @record to `faults`. Returns 1 when *step is complete, 0, -ENOMEM. */
+static int take_record(struct steps *s, const struct record *record, struct step *step)
+{
+	uint64_t short_events = s->probes.short_events;
+	struct event event;
+	int ret = 0;
+
+	if (s->timeline.records == 1)
+		s->first = record->ts;
+	s->last = record->ts;
+	if (record->after_loss)
+		ret = faults_lost(&s->faults, record->cpu);
+	if (ret < 0 || !probes_decode(&s->probes, record, &event)) {
+		if (s->probes.short_events != short_events)
+			damage_add(&s->tf.damages, timeline_offset(&s->timeline),
+				   "an event of CPU %u is shorter than its format", record->cpu);
+		return ret;
+	}
+	if (event.role == EVENT_RSS && !s->rss_is_exact)
+		return 0;
+	return faults_push(&s->faults, &event, step);
+}
+
+static int next_step(struct steps *s, struct step *step)
+{
+	const struct record *record;
+	int ret;
+
+	while (s->readable && (record = timeline_next(&s->timeline))) {
+		if (s->options->progress && !(s->timeline.records % PROGRESS_INTERVAL))
+			s->options->progress(s->options->progress_ctx, timeline_done(&s->timeline));
+		ret = take_record(s, record, step);
+		if (ret)
+			return ret;
+	}
+	return faults_finish(&s->faults, step);
+}
+
+int steps_next(struct steps *s, struct step *step)
+{
+	const struct filter *filter = s->options->filter;
+	int ret = next_step(s, step);
+
+	if (ret == 1 && step->kind == STEP_FAULT)
+		step->fault.counted = !filter || filter_fault(filter, &step->fault, &s->comms,
+							      s->rec->time_is_ns);
+	return ret;
+}
+
+struct model_options steps_model_options(const struct steps *s)
+{
+	return (struct model_options){ .page_shift = __builtin_ctz(s->rec->page_size),
+				       .assumed_order = s->assumed_order,
+				       .faults_on_old = !is_x86(s->rec),
+				       .reuses_large = kernel_since(s->rec, 6, 15) };
+}
+
+void steps_tell_model(const struct steps *s, struct model *m)
+{
+	m->sees_alloc = s->probes.seen[EVENT_ALLOC];
+	m->sees_rss = s->probes.seen[EVENT_RSS] && s->rss_is_exact;
+}
+
+/* The events that the report stands on, for those who compare. */
+static int list_probes(struct steps *s)
+{
+	struct recording *rec = s->rec;
+
+	rec->probes = calloc(s->probes.nr + 1, sizeof(*rec->probes));
+	if (!rec->probes)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->probes.nr; i++) {
+		const struct probe *p = &s->probes.list[i];
+
+		if (!p->role || !p->records)
+			continue;
+		if (asprintf(&rec->probes[rec->nr_probes], "%s:%s", p->format->system,
+			     p->format->name) < 0)
+			return -ENOMEM;
+		rec->nr_probes++;
+	}
+	return 0;
+}
+
+static void take_counts(struct steps *s)
+{
+	struct fault_counts *counts = &s->rec->summary.counts;
+	const struct fault_counts *paired = &s->faults.counts;
+	uint64_t early = probes_early_exits(&s->probes);
+
+	counts->entries = paired->entries;
+	counts->exits = paired->exits + early;
+	counts->unpaired_entries = paired->unpaired_entries;
+	counts->unpaired_exits = paired->unpaired_exits + early;
+	/* those that ended there too, of no fault; with filters only those merged into faults */
+	if (!s->options->filter || !s->options->filter->nr_texts)
+		counts->retries = paired->retries;
+	s->rec->events = s->timeline.records;
+	s->rec->lost_events = s->timeline.lost;
+	s->rec->lost_uncounted = s->timeline.lost_uncounted;
+	s->rec->unknown_events = s->probes.unknown_events;
+	s->rec->unmatched_exceptions = s->faults.unmatched_exceptions;
+	s->rec->duration = s->last > s->first ? s->last - s->first : 0;
+}
+
+int steps_close(struct steps *s)
+{
+	int err = 0;
+
+	if (s->probes.list) {
+		take_counts(s);
+		err = list_probes(s);
+	}
+	s->rec->damages = s->tf.damages;
+	s->tf.damages = (struct damages){ 0 };
+	faults_close(&s->faults);
+	timeline_close(&s->timeline);
+	probes_release(&s->probes);
+	comms_release(&s->comms);
+	formats_release(&s->formats);
+	tracefile_close(&s->tf);
+	return err;
+}
