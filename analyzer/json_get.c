@@ -113,7 +113,7 @@ int json_get_text(const struct json_place *at, struct json_object *object, const
 	struct json_object *value;
 	int err;
 
-	if (json_is_null(object, key))
+	if (!json_object_object_get_ex(object, key, &value) || !value)
 		return 0;
 	err = json_get(at, object, key, json_type_string, &value);
 	if (err)

@@ -49,7 +49,7 @@ int json_get_u64(const struct json_place *at, struct json_object *object, const 
 int json_get_u32(const struct json_place *at, struct json_object *object, const char *key,
 		 uint32_t *out);
 
-/* A copy for the caller to free(); null leaves *out alone. */
+/* A copy for the caller to free(); null or no such member leaves *out alone. */
 int json_get_text(const struct json_place *at, struct json_object *object, const char *key,
 		  char **out);
 

@@ -112,6 +112,10 @@ static int read_origin(const struct json_place *at, struct json_object *object, 
 	if (!err)
 		err = json_get_bool(at, object, "exact", &r->exact);
 	if (!err)
+		err = json_get_text(at, object, "boot", &r->boot);
+	if (!err)
+		err = json_get_text(at, object, "build", &r->build);
+	if (!err)
 		err = json_get_u32(at, object, "cpus", &r->cpus);
 	if (err)
 		return err;

@@ -9,6 +9,27 @@
 
 #include "manifest.h"
 
+static int take_text(char **to, struct json_object *json, const char *key)
+{
+	struct json_object *member;
+
+	if (!json_object_object_get_ex(json, key, &member) || !member)
+		return 0;
+	*to = strdup(json_object_get_string(member));
+	return *to ? 0 : -ENOMEM;
+}
+
+static int take_members(struct manifest *m, struct json_object *json)
+{
+	struct json_object *member;
+	int err;
+
+	if (json_object_object_get_ex(json, "exact", &member))
+		m->exact = json_object_get_boolean(member);
+	err = take_text(&m->boot, json, "boot");
+	return err ? err : take_text(&m->build, json, "build");
+}
+
 int manifest_read(struct manifest *m, const char *path)
 {
 	struct json_object *json, *member;
@@ -31,9 +52,8 @@ int manifest_read(struct manifest *m, const char *path)
 		err = -EBADMSG;
 	} else if (json_object_object_get_ex(json, "schema", &member)) {
 		schema = json_object_get_string(member);
-		if (schema && !strcmp(schema, MANIFEST_SCHEMA) &&
-		    json_object_object_get_ex(json, "exact", &member))
-			m->exact = json_object_get_boolean(member);
+		if (schema && !strcmp(schema, MANIFEST_SCHEMA))
+			err = take_members(m, json);
 	}
 	json_object_put(json);
 	return err;

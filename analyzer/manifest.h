@@ -8,7 +8,9 @@
 #define MANIFEST_SCHEMA "fault-analyze-manifest/1"
 
 struct manifest {
-	bool exact; /* its clock counts instructions */
+	bool exact;  /* its clock counts instructions */
+	char *boot;  /* "boot": recordings of one boot have the same; NULL unknown; the caller's */
+	char *build; /* "build": likewise of one build of the kernel; NULL unknown; the caller's */
 };
 
 /*

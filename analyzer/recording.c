@@ -99,6 +99,8 @@ void recording_release(struct recording *r)
 	free(r->kernel);
 	free(r->arch);
 	free(r->clock);
+	free(r->boot);
+	free(r->build);
 	for (size_t i = 0; i < r->nr_probes; i++)
 		free(r->probes[i]);
 	free(r->probes);

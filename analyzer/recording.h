@@ -23,6 +23,8 @@ struct recording {
 	char *clock;	    /* trace clock; NULL unknown */
 	bool time_is_ns;    /* else ticks of that clock */
 	bool exact;	    /* the clock counts instructions (manifest or --exact) */
+	char *boot;	    /* what tells one boot from another (manifest); NULL unknown */
+	char *build;	    /* likewise for builds of the kernel (manifest) */
 	uint32_t cpus;
 	char **probes; /* SYSTEM:NAME of the events that the report used */
 	size_t nr_probes;

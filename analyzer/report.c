@@ -40,7 +40,11 @@ static int take_step(struct reader *r, const struct step *step)
 		return err;
 	if (filter && !filter_key(filter, &o.key))
 		return 0;
-	return summary_add_fault(&r->rec->summary, f, &o);
+	err = summary_add_fault(&r->rec->summary, f, &o);
+	if (!err && r->options->fault)
+		err = r->options->fault(r->options->ctx, f, &o,
+					comms_find(&r->steps.comms, f->pid));
+	return err;
 }
 
 static int read_steps(struct reader *r)

@@ -10,6 +10,8 @@ struct report_options {
 	struct steps_options steps;
 	/* Called once what is known of the recording is known, before the first event; or NULL. */
 	int (*begin)(void *ctx, const struct recording *rec);
+	/* Called with each fault that passes the filters, and its task's name; or NULL. */
+	int (*fault)(void *ctx, const struct fault *f, const struct outcome *o, const char *comm);
 	/* Called with each episode that passes the filters; or NULL. */
 	int (*episode)(void *ctx, const struct episode *e);
 	void *ctx;

@@ -92,8 +92,11 @@ static int take_header(struct steps *s, const char *path, const char **reason)
 	err = manifest_read(&manifest, path);
 	if (err == -EBADMSG)
 		*reason = "the manifest beside it, FILE.json, does not parse";
-	if (!err)
+	if (!err) {
 		rec->exact = s->options->exact || manifest.exact;
+		rec->boot = manifest.boot; /* handed over */
+		rec->build = manifest.build;
+	}
 	s->rss_is_exact = kernel_since(rec, 6, 2);
 	return err;
 }

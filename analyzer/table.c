@@ -12,7 +12,6 @@
 #include "table.h"
 
 #define CELL_MAX      64   /* bytes of a figure as text */
-#define KEY_MAX	      64   /* bytes of a key */
 #define TEXT_MAX_ROWS 1000 /* of a text table; then it is printed and a new one begins */
 
 int format_parse(const char *name)
@@ -163,7 +162,7 @@ static void ticks_key(char out[KEY_MAX], const char *key)
 		snprintf(out, KEY_MAX, "%s", key);
 }
 
-static void column_key(char out[KEY_MAX], const struct column *c, bool ns)
+void column_key(char out[KEY_MAX], const struct column *c, bool ns)
 {
 	if (ns || !(c->flags & COLUMN_TIME))
 		snprintf(out, KEY_MAX, "%s", c->key);
@@ -219,6 +218,28 @@ const char *columns_unknown(const struct column *columns, size_t nr, const char 
 		list += *list == ',';
 	}
 	return NULL;
+}
+
+size_t columns_listed(const struct column *columns, size_t nr, const char *list,
+		      const struct column **out, size_t max)
+{
+	size_t nr_out = 0;
+
+	while (*list) {
+		size_t length = strcspn(list, ",");
+		int best = best_meaning(list, length, columns, nr);
+
+		for (size_t i = 0; i < nr && best; i++) {
+			if (name_means(list, length, &columns[i]) != best)
+				continue;
+			if (nr_out < max)
+				out[nr_out] = &columns[i];
+			nr_out++;
+		}
+		list += length;
+		list += *list == ',';
+	}
+	return nr_out;
 }
 
 void columns_help(FILE *out, const struct column *columns, size_t nr)
@@ -325,21 +346,18 @@ static void choose_units(struct table *t, const struct column *c, bool ns, bool 
 static int choose_columns(struct table *t, const struct column *columns, size_t nr,
 			  const char *list, bool ns, bool ticks)
 {
-	while (*list) {
-		size_t length = strcspn(list, ",");
-		int best = best_meaning(list, length, columns, nr);
-		struct chosen *more;
+	size_t nr_listed = columns_listed(columns, nr, list, NULL, 0);
+	const struct column **listed = calloc(nr_listed + 1, sizeof(*listed));
 
-		more = reallocarray(t->chosen, t->nr_chosen + 2 * nr, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		t->chosen = more;
-		for (size_t i = 0; i < nr; i++)
-			if (best && name_means(list, length, &columns[i]) == best)
-				choose_units(t, &columns[i], ns, ticks);
-		list += length;
-		list += *list == ',';
+	t->chosen = calloc(2 * nr_listed + 1, sizeof(*t->chosen));
+	if (!listed || !t->chosen) {
+		free(listed);
+		return -ENOMEM;
 	}
+	columns_listed(columns, nr, list, listed, nr_listed);
+	for (size_t i = 0; i < nr_listed; i++)
+		choose_units(t, listed[i], ns, ticks);
+	free(listed);
 	return t->nr_chosen ? 0 : -EINVAL;
 }
 

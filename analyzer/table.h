@@ -72,6 +72,18 @@ struct column {
  */
 const char *columns_unknown(const struct column *columns, size_t nr, const char *list);
 
+/*
+ * The columns that such a list means, in its order, into @out with room for @max of them. Returns
+ * how many there are.
+ */
+size_t columns_listed(const struct column *columns, size_t nr, const char *list,
+		      const struct column **out, size_t max);
+
+#define KEY_MAX 64 /* bytes of a key */
+
+/* The key of @c for times in ns or in ticks: "latency_ns.p50" or "latency_ticks.p50". */
+void column_key(char out[KEY_MAX], const struct column *c, bool ns);
+
 /* Print key and help of each column, for --help. */
 void columns_help(FILE *out, const struct column *columns, size_t nr);
 

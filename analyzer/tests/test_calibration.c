@@ -146,7 +146,7 @@ static void check_case(enum shape shape, size_t n, size_t m, double effect)
 
 static void test_intervals_and_tests(void **state)
 {
-	static const size_t runs[][2] = { { 6, 6 }, { 7, 7 }, { 6, 9 }, { 12, 12 } };
+	static const size_t runs[][2] = { { 6, 6 }, { 7, 7 }, { 6, 9 }, { 8, 8 } };
 
 	for (enum shape shape = 0; shape < NR_SHAPES; shape++) {
 		for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
@@ -185,7 +185,7 @@ static double false_marks_percent(enum shape shape, size_t runs)
 static void test_families(void **state)
 {
 	for (enum shape shape = 0; shape < NR_SHAPES; shape++) {
-		for (size_t runs = 6; runs <= 10; runs += 4) {
+		for (size_t runs = 6; runs <= 8; runs += 2) {
 			double percent = false_marks_percent(shape, runs);
 
 			print_message("%-11s %2zu v %2zu runs, family of %d without effect: marked "

@@ -125,6 +125,8 @@ static void test_round_trip(void **state)
 
 	damage_add(&r.recs[2].damages, 4711, "page lies about its size");
 	r.recs[0].exact = true;
+	r.recs[0].boot = strdup("29ab-4");
+	r.recs[0].build = strdup("7.3.4 #3");
 	r.recs[0].lost_events = 12;
 	r.recs[0].lost_uncounted = 1;
 	r.recs[0].unknown_events = 7;
