@@ -11,6 +11,7 @@ enum exit_code {
 };
 
 /* Each takes argv from its own name on and returns an exit code. */
+int cmd_compare(int argc, char **argv);
 int cmd_folios(int argc, char **argv);
 int cmd_kunit(int argc, char **argv);
 int cmd_merge(int argc, char **argv);

@@ -139,19 +139,52 @@ static int take_option(struct input *in, int c, const struct column *columns, si
 	}
 }
 
+static const struct option no_options[] = { { 0 } };
+
+static size_t count_options(const struct option *list)
+{
+	size_t nr = 0;
+
+	while (list[nr].name)
+		nr++;
+	return nr;
+}
+
+/* The shared options and those of @more in one list, to free(). */
+static struct option *join_options(const struct option *more)
+{
+	size_t nr = count_options(options), nr_more = count_options(more);
+	struct option *all = calloc(nr + nr_more + 1, sizeof(*all));
+
+	if (!all)
+		abort();
+	memcpy(all, options, nr * sizeof(*all));
+	memcpy(all + nr, more, nr_more * sizeof(*all));
+	return all;
+}
+
+int input_parse_extra(struct input *in, int argc, char **argv, const struct column *columns,
+		      size_t nr_columns, const struct input_extra *extra)
+{
+	struct option *all = join_options(extra ? extra->options : no_options);
+	int c, code = 0;
+
+	*in = (struct input){ .command = argv[0] };
+	while (!code && !in->help && (c = getopt_long(argc, argv, "F:o:h", all, NULL)) != -1) {
+		if (c >= INPUT_EXTRA)
+			code = extra->take(extra->ctx, c, optarg);
+		else
+			code = take_option(in, c, columns, nr_columns);
+	}
+	in->report.steps.filter = in->filter.nr_texts ? &in->filter : NULL;
+	free(all);
+	return code;
+}
+
 int input_parse(struct input *in, int argc, char **argv, const struct column *columns,
 		size_t nr_columns)
 {
-	int c, code;
-
-	*in = (struct input){ .command = argv[0] };
-	while ((c = getopt_long(argc, argv, "F:o:h", options, NULL)) != -1) {
-		code = take_option(in, c, columns, nr_columns);
-		if (code || in->help)
-			return code;
-	}
-	in->report.steps.filter = in->filter.nr_texts ? &in->filter : NULL;
-	return 0;
+	return input_parse_extra(in, argc, argv, columns, nr_columns, NULL);
 }
 
 int input_output_options(struct input *in, struct output_options *opt)

@@ -35,6 +35,20 @@ void input_options_help(FILE *out);
 int input_parse(struct input *in, int argc, char **argv, const struct column *columns,
 		size_t nr_columns);
 
+/* Options of one command beside those that all share. */
+struct input_extra {
+	const struct option *options; /* vals from INPUT_EXTRA on; ends with { 0 } */
+	/* Take in one of them. Returns 0, or an exit code after saying what is wrong. */
+	int (*take)(void *ctx, int val, const char *value);
+	void *ctx;
+};
+
+#define INPUT_EXTRA 1000
+
+/* input_parse() with @extra options. */
+int input_parse_extra(struct input *in, int argc, char **argv, const struct column *columns,
+		      size_t nr_columns, const struct input_extra *extra);
+
 /* What output is told about filters and columns; NULL when out of memory, which was said. */
 int input_output_options(struct input *in, struct output_options *opt);
 

@@ -15,6 +15,7 @@ static const struct command {
 	{ "folios", cmd_folios, "list what each folio cost, a row for each of its episodes" },
 	{ "kunit", cmd_kunit,
 	  "show the results of a KUnit run, and what its helpers cost per PTE" },
+	{ "compare", cmd_compare, "compare recordings before and after a change, with statistics" },
 	{ "merge", cmd_merge, "add up report JSONs of many machines" },
 };
 

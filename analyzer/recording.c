@@ -93,6 +93,15 @@ int recordings_total(struct recording *total, const struct recording *recs, size
 	return err;
 }
 
+bool recording_same(const struct recording *a, const struct recording *b)
+{
+	if (a->trace_id && b->trace_id)
+		return a->trace_id == b->trace_id;
+	return same_text(a->file, b->file) && a->trace_id == b->trace_id &&
+	       a->events == b->events && a->duration == b->duration &&
+	       !memcmp(&a->summary.counts, &b->summary.counts, sizeof(a->summary.counts));
+}
+
 void recording_release(struct recording *r)
 {
 	free(r->file);

@@ -51,6 +51,12 @@ int recordings_total(struct recording *total, const struct recording *recs, size
 /* Whether recordings of different time units are among them. */
 bool recordings_mix_units(const struct recording *recs, size_t nr);
 
+/*
+ * Whether both are the same recording: by trace id where both have one, else by file name and what
+ * was read from it.
+ */
+bool recording_same(const struct recording *a, const struct recording *b);
+
 void recording_release(struct recording *r);
 
 #endif

@@ -66,6 +66,13 @@ struct summary_row *summary_row(struct summary *s, const struct fault_key *key)
 	return place ? s->rows[place - 1] : new_row(s, key);
 }
 
+const struct summary_row *summary_find(const struct summary *s, const struct fault_key *key)
+{
+	unsigned int place = s->index ? s->index[pack_key(key)] : 0;
+
+	return place ? s->rows[place - 1] : NULL;
+}
+
 int summary_add_fault(struct summary *s, const struct fault *f, const struct outcome *o)
 {
 	struct summary_row *row;

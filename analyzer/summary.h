@@ -55,6 +55,9 @@ int summary_merge(struct summary *to, const struct summary *from);
 /* The row of @key, made when it is new; NULL when out of memory. */
 struct summary_row *summary_row(struct summary *s, const struct fault_key *key);
 
+/* The row of @key, NULL when there is none. */
+const struct summary_row *summary_find(const struct summary *s, const struct fault_key *key);
+
 /* Sort rows by class, level, order, evidence, from, source: the order in which they are shown. */
 void summary_sort(struct summary *s);
 

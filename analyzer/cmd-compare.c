@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* fault-analyze compare: the table that goes into the commit message. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "columns.h"
+#include "command.h"
+#include "compare_out.h"
+#include "compare_read.h"
+
+#define DEFAULT_METRICS                                                               \
+	"faults,faults_per_pte,latency_ns.p50,latency_ns.p99,latency_ns.max,"         \
+	"per_folio_latency_ns.p50,ns_per_pte,time_to_complete_ns.p50,latency_ns.sum," \
+	"ptes_per_fault.p50,ptes_per_fault.p99,ptes_per_fault.max,waste_ptes"
+#define DEFAULT_THRESHOLD 0.01
+
+enum {
+	OPT_THRESHOLD = INPUT_EXTRA,
+	OPT_METRIC,
+	OPT_BY,
+	OPT_COMMIT_MESSAGE,
+	OPT_RAW,
+	OPT_FORCE,
+};
+
+static const struct option options[] = { { "threshold", required_argument, NULL, OPT_THRESHOLD },
+					 { "metric", required_argument, NULL, OPT_METRIC },
+					 { "by", required_argument, NULL, OPT_BY },
+					 { "commit-message", no_argument, NULL,
+					   OPT_COMMIT_MESSAGE },
+					 { "raw", no_argument, NULL, OPT_RAW },
+					 { "force", no_argument, NULL, OPT_FORCE },
+					 { 0 } };
+
+struct compare_command {
+	struct input in;
+	struct compare_options options;
+	struct compare_output output;
+	enum compare_split split;
+	const char *metrics;
+	bool force;
+};
+
+static void usage(void)
+{
+	const struct column *columns;
+	size_t nr;
+
+	fputs("Usage: fault-analyze compare [OPTIONS] BEFORE... -- AFTER...\n"
+	      "       fault-analyze compare [OPTIONS] BEFORE AFTER\n"
+	      "\n"
+	      "Compare recordings, or reports of recordings (report -F json), before and after a\n"
+	      "change. A recording is a run; those of one boot are one run.\n"
+	      "\n"
+	      "      --commit-message at most 12 rows, for the message\n"
+	      "      --raw            the other rows, for under the ---\n"
+	      "      --metric LIST    figures to compare, by their columns in report\n"
+	      "      --by LIST        tell rows apart by class,order (default), comm or mm\n"
+	      "      --threshold P    mark changes of at least P percent (default 1)\n"
+	      "      --force          compare what is unlike, too\n",
+	      stdout);
+	input_options_help(stdout);
+	fputs("\nColumns of tsv and csv:\n", stdout);
+	columns = compare_columns(&nr);
+	columns_help(stdout, columns, nr);
+}
+
+static int wrong(const char *option, const char *value, const char *why)
+{
+	fprintf(stderr, "fault-analyze: --%s '%s' %s; see 'fault-analyze compare --help'\n", option,
+		value, why);
+	return EXIT_USAGE;
+}
+
+static int take_threshold(struct compare_command *cmd, const char *value)
+{
+	double percent;
+	char *end;
+
+	percent = strtod(value, &end);
+	if (end == value || (*end && strcmp(end, "%")) || !isfinite(percent) || percent < 0)
+		return wrong("threshold", value, "is no percentage");
+	cmd->options.threshold = percent / 100;
+	return 0;
+}
+
+static int take_by(struct compare_command *cmd, const char *value)
+{
+	cmd->options.by = 0;
+	for (const char *word = value; *word;) {
+		size_t length = strcspn(word, ",");
+
+		if (length == 5 && !strncmp(word, "class", 5))
+			cmd->options.by |= BY_CLASS;
+		else if (length == 5 && !strncmp(word, "order", 5))
+			cmd->options.by |= BY_ORDER;
+		else if (length == 4 && !strncmp(word, "comm", 4) && cmd->split != SPLIT_MM)
+			cmd->split = SPLIT_COMM;
+		else if (length == 2 && !strncmp(word, "mm", 2) && cmd->split != SPLIT_COMM)
+			cmd->split = SPLIT_MM;
+		else
+			return wrong("by", value, "is not of class, order and one of comm and mm");
+		word += length;
+		word += *word == ',';
+	}
+	return 0;
+}
+
+static int take(void *ctx, int val, const char *value)
+{
+	struct compare_command *cmd = ctx;
+
+	switch (val) {
+	case OPT_THRESHOLD:
+		return take_threshold(cmd, value);
+	case OPT_METRIC:
+		cmd->metrics = value;
+		cmd->output.own_metrics = true;
+		return 0;
+	case OPT_BY:
+		return take_by(cmd, value);
+	case OPT_COMMIT_MESSAGE:
+		cmd->output.view = VIEW_BRIEF;
+		return 0;
+	case OPT_RAW:
+		cmd->output.view = VIEW_RAW;
+		return 0;
+	default:
+		cmd->force = true;
+		return 0;
+	}
+}
+
+static bool is_figure(const struct column *column)
+{
+	const char *dot = strrchr(column->key, '.');
+
+	return column->flags & REPORT_CLASS && !(column->flags & (COLUMN_LEFT | COLUMN_NO_JSON)) &&
+	       strcmp(column->key, "order") && !(dot && !strcmp(dot, ".exact"));
+}
+
+/* The columns of the metrics that are asked for; those that are no figures are left out. */
+static int choose_metrics(struct compare_command *cmd)
+{
+	const struct column *columns, **metrics;
+	size_t nr, nr_listed;
+
+	columns = report_columns(&nr);
+	if (columns_unknown(columns, nr, cmd->metrics))
+		return wrong("metric", cmd->metrics, "has a figure that does not exist");
+	nr_listed = columns_listed(columns, nr, cmd->metrics, NULL, 0);
+	metrics = calloc(nr_listed + 1, sizeof(*metrics));
+	if (!metrics)
+		abort();
+	columns_listed(columns, nr, cmd->metrics, metrics, nr_listed);
+	cmd->options.metrics = metrics;
+	for (size_t i = 0; i < nr_listed; i++)
+		if (is_figure(metrics[i]))
+			metrics[cmd->options.nr_metrics++] = metrics[i];
+	return cmd->options.nr_metrics ? 0 : wrong("metric", cmd->metrics, "is no figure");
+}
+
+/* Read the files of a side. Returns the worst exit code; stops where nothing could be read. */
+static int read_side(struct compare_command *cmd, char **files, int nr, struct compare_side *side)
+{
+	int worst = EXIT_GOOD;
+
+	for (int i = 0; i < nr; i++) {
+		bool readable;
+		int code = compare_read(&cmd->in, files[i], cmd->split, side, &readable);
+
+		if (code && !readable)
+			return code;
+		if (code > worst)
+			worst = code;
+	}
+	return worst;
+}
+
+/* Refuse, or with --force only warn of, what is unlike. Returns an exit code. */
+static int check_alike(struct compare_command *cmd, const struct compare_side sides[NR_SIDES])
+{
+	struct compare_reasons reasons = { 0 };
+	int code = EXIT_GOOD;
+
+	if (compare_unlike(&reasons, sides))
+		abort();
+	for (size_t i = 0; i < reasons.nr; i++)
+		fprintf(stderr, "fault-analyze: %s\n", reasons.list[i]);
+	cmd->output.forced = reasons.nr > 0;
+	if (reasons.nr && !cmd->force) {
+		fputs("fault-analyze: not compared; --force compares all the same\n", stderr);
+		code = EXIT_REFUSED;
+	}
+	compare_reasons_release(&reasons);
+	return code;
+}
+
+static int check_sides(struct compare_command *cmd, const struct compare_side sides[NR_SIDES])
+{
+	const struct recording *a, *b;
+
+	for (size_t s = 0; s < NR_SIDES; s++) {
+		if (!sides[s].nr) {
+			fprintf(stderr,
+				"fault-analyze: no recording %s; see 'fault-analyze compare "
+				"--help'\n",
+				s == BEFORE ? "before" : "after");
+			return EXIT_USAGE;
+		}
+	}
+	if (compare_same_recording(sides, &a, &b)) {
+		fprintf(stderr, "fault-analyze: %s and %s are the same recording\n", a->file,
+			b->file);
+		return EXIT_DAMAGED;
+	}
+	return check_alike(cmd, sides);
+}
+
+static int compare(struct compare_command *cmd, const struct compare_side sides[NR_SIDES])
+{
+	struct comparison c = { 0 };
+	int err;
+
+	if (compare_sides(&c, sides, &cmd->options))
+		abort();
+	err = output_compare(stdout, &c, sides, &cmd->output);
+	comparison_release(&c);
+	return err ? input_write_failed(err) : EXIT_GOOD;
+}
+
+/* Where the first "--" stands in argv; argc when there is none. */
+static int find_split(int argc, char **argv)
+{
+	int i = 1;
+
+	while (i < argc && strcmp(argv[i], "--"))
+		i++;
+	return i;
+}
+
+/* The files of both sides: around @split, or the only two. Returns an exit code. */
+static int find_files(int argc, char **argv, int split, char **files[NR_SIDES], int nr[NR_SIDES])
+{
+	files[BEFORE] = argv + optind;
+	nr[BEFORE] = split - optind;
+	files[AFTER] = argv + split + 1;
+	nr[AFTER] = argc - split - 1;
+	if (split < argc)
+		return 0;
+	if (nr[BEFORE] != 2) {
+		fputs("fault-analyze: BEFORE... -- AFTER..., or exactly two files; see 'fault-analyze "
+		      "compare --help'\n",
+		      stderr);
+		return EXIT_USAGE;
+	}
+	files[AFTER] = files[BEFORE] + 1;
+	nr[BEFORE] = nr[AFTER] = 1;
+	return 0;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+	struct compare_command cmd = { .options = { .threshold = DEFAULT_THRESHOLD,
+						    .by = BY_CLASS | BY_ORDER },
+				       .metrics = DEFAULT_METRICS };
+	const struct input_extra extra = { options, take, &cmd };
+	struct compare_side sides[NR_SIDES] = { 0 };
+	int split = find_split(argc, argv), nr_files[NR_SIDES], code, worst = EXIT_GOOD;
+	const struct column *columns;
+	char **files[NR_SIDES];
+	size_t nr;
+
+	columns = compare_columns(&nr);
+	code = input_parse_extra(&cmd.in, split, argv, columns, nr, &extra);
+	if (!code && cmd.in.help)
+		usage();
+	if (code || cmd.in.help)
+		goto out;
+	cmd.output.format = cmd.in.format;
+	cmd.output.columns = cmd.in.columns;
+	code = choose_metrics(&cmd);
+	if (!code)
+		code = find_files(argc, argv, split, files, nr_files);
+	for (size_t s = 0; s < NR_SIDES && !code; s++) {
+		int side_code = read_side(&cmd, files[s], nr_files[s], &sides[s]);
+
+		if (side_code > worst)
+			worst = side_code;
+		/* What was read but damaged is refused below, with its reason. */
+		if (side_code && !(sides[s].nr && side_code == EXIT_DAMAGED))
+			code = side_code;
+	}
+	if (!code)
+		code = check_sides(&cmd, sides);
+	if (!code)
+		code = compare(&cmd, sides);
+	if (!code)
+		code = worst;
+out:
+	for (size_t s = 0; s < NR_SIDES; s++)
+		compare_side_release(&sides[s]);
+	free(cmd.options.metrics);
+	input_release(&cmd.in);
+	return code;
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads one side of a comparison, splitting the faults of recordings by task or mm on the way. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "compare_read.h"
+#include "json_in.h"
+
+/* Address spaces that took faults, sorted, with the group that their episodes belong to. */
+struct mm_group {
+	uint64_t mm;
+	size_t group;
+};
+
+struct splitter {
+	enum compare_split split;
+	struct compare_input *input;
+	struct mm_group *mms;
+	size_t nr_mms;
+};
+
+/* Where @mm is or belongs in the list. */
+static size_t mm_place(const struct splitter *s, uint64_t mm)
+{
+	size_t low = 0, high = s->nr_mms;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->mms[middle].mm < mm)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct mm_group *find_mm(const struct splitter *s, uint64_t mm)
+{
+	size_t place = mm_place(s, mm);
+
+	return place < s->nr_mms && s->mms[place].mm == mm ? &s->mms[place] : NULL;
+}
+
+/* The entry of @mm, made when it is new; NULL when out of memory. */
+static struct mm_group *take_mm(struct splitter *s, uint64_t mm)
+{
+	struct mm_group *mms = find_mm(s, mm);
+	size_t place = mm_place(s, mm);
+
+	if (mms)
+		return mms;
+	mms = reallocarray(s->mms, s->nr_mms + 1, sizeof(*mms));
+	if (!mms)
+		return NULL;
+	s->mms = mms;
+	memmove(&mms[place + 1], &mms[place], (s->nr_mms - place) * sizeof(*mms));
+	mms[place] = (struct mm_group){ .mm = mm, .group = SIZE_MAX };
+	s->nr_mms++;
+	return &mms[place];
+}
+
+static int add_group(struct compare_input *input, const char *label, size_t *group)
+{
+	struct compare_group *groups;
+	char *copy = strdup(label);
+
+	groups = reallocarray(input->groups, input->nr_groups + 1, sizeof(*groups));
+	if (!groups || !copy) {
+		input->groups = groups ? groups : input->groups;
+		free(copy);
+		return -ENOMEM;
+	}
+	input->groups = groups;
+	*group = input->nr_groups;
+	groups[input->nr_groups++] = (struct compare_group){ .label = copy };
+	return 0;
+}
+
+/* Find the group called @label; *group is a guess, and most often right. */
+static int find_label(struct compare_input *input, const char *label, size_t *group)
+{
+	if (*group < input->nr_groups && !strcmp(input->groups[*group].label, label))
+		return 0;
+	for (*group = 0; *group < input->nr_groups; ++*group)
+		if (!strcmp(input->groups[*group].label, label))
+			return 0;
+	return add_group(input, label, group);
+}
+
+static int name_mm(struct splitter *s, struct mm_group *mm)
+{
+	char label[32];
+
+	if (mm->group != SIZE_MAX)
+		return 0;
+	snprintf(label, sizeof(label), "mm %zu", s->input->nr_groups + 1);
+	return add_group(s->input, label, &mm->group);
+}
+
+static int split_fault(void *ctx, const struct fault *f, const struct outcome *o, const char *comm)
+{
+	struct splitter *s = ctx;
+	struct mm_group *mm = take_mm(s, f->mm);
+	int err;
+
+	if (!mm)
+		return -ENOMEM;
+	err = s->split == SPLIT_COMM ? find_label(s->input, comm, &mm->group) : name_mm(s, mm);
+	return err ? err : summary_add_fault(&s->input->groups[mm->group].summary, f, o);
+}
+
+/* An episode belongs to the task that faulted last in its mm. */
+static int split_episode(void *ctx, const struct episode *e)
+{
+	struct splitter *s = ctx;
+	const struct mm_group *mm = find_mm(s, e->mm);
+
+	return mm ? summary_add_episode(&s->input->groups[mm->group].summary, e) : 0;
+}
+
+static struct compare_input *add_inputs(struct compare_side *side, size_t nr)
+{
+	struct compare_input *inputs;
+
+	inputs = reallocarray(side->inputs, side->nr + nr, sizeof(*inputs));
+	if (!inputs)
+		abort();
+	side->inputs = inputs;
+	memset(&inputs[side->nr], 0, nr * sizeof(*inputs));
+	side->nr += nr;
+	return &inputs[side->nr - nr];
+}
+
+static int complain(const char *path, const char *why)
+{
+	fprintf(stderr, "fault-analyze: %s: %s\n", path, why);
+	return EXIT_DAMAGED;
+}
+
+/* Whether the report was made with the filters that the command was given. */
+static bool has_filters(const struct report_file *file, const struct filter *filter)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < filter->nr_texts; i++)
+		for (size_t j = 0; j < file->nr_filters; j++)
+			found += !strcmp(file->filters[j].name, filter->texts[i].name) &&
+				 !strcmp(file->filters[j].value, filter->texts[i].value);
+	return found == filter->nr_texts && found == file->nr_filters;
+}
+
+static int read_report(struct input *in, const char *path, enum compare_split split,
+		       struct compare_side *side)
+{
+	struct report_file file = { 0 };
+	struct compare_input *inputs;
+	struct json_error error;
+	int code = 0;
+
+	if (report_json_read(path, &file, &error))
+		return complain(path, error.text);
+	if (split != SPLIT_NONE) {
+		code = complain(path, "a report does not know tasks and mms; give the recording");
+	} else if (!has_filters(&file, &in->filter)) {
+		code = complain(path, "a report made with other filters than those given");
+	} else if (file.nr_recs) {
+		inputs = add_inputs(side, file.nr_recs);
+		for (size_t i = 0; i < file.nr_recs; i++)
+			inputs[i].rec = file.recs[i];
+		file.nr_recs = 0; /* handed over */
+	}
+	report_file_release(&file);
+	return code;
+}
+
+static int read_recording(struct input *in, const char *path, enum compare_split split,
+			  struct compare_side *side, bool *readable)
+{
+	struct splitter splitter = { .split = split, .input = add_inputs(side, 1) };
+	int code;
+
+	if (split != SPLIT_NONE) {
+		in->report.fault = split_fault;
+		in->report.episode = split_episode;
+		in->report.ctx = &splitter;
+	}
+	code = input_read(in, path, &splitter.input->rec, readable);
+	free(splitter.mms);
+	return code;
+}
+
+int compare_read(struct input *in, const char *path, enum compare_split split,
+		 struct compare_side *side, bool *readable)
+{
+	int is_report = report_json_probe(path);
+
+	*readable = false;
+	if (is_report < 0)
+		return complain(path, strerror(-is_report));
+	if (!is_report)
+		return read_recording(in, path, split, side, readable);
+	return read_report(in, path, split, side);
+}
