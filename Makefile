@@ -57,7 +57,7 @@ TEST_OBJS    := $(TEST_SUPPORT:analyzer/tests/%.c=$(OUT)/tests/%.o)
 TEST_SCRIPTS := $(wildcard analyzer/tests/test_*.sh)
 TESTS        := $(TEST_SRCS:analyzer/tests/%.c=$(OUT)/tests/%)
 
-.PHONY: all bench demo check calibrate clean install uninstall help deps format-check tests
+.PHONY: all bench demo check calibrate plots clean install uninstall help deps format-check tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -126,13 +126,20 @@ bench: deps
 	$(Q)$(MAKE) --no-print-directory all $(BENCH_PROGRAMS)
 	$(Q)scripts/bench.sh $(PROGRAM) $(OUT)/tests
 
-## install: put the program under $(DESTDIR)$(PREFIX)/bin
+## install: put the program and its plot scripts under $(DESTDIR)$(PREFIX)
 install: all
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin
 	$(INSTALL) -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/fault-analyze
+	$(INSTALL) -d $(DESTDIR)$(PREFIX)/share/fault-analyze/plots
+	$(INSTALL) -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/fault-analyze/plots
+
+## plots: draw the recordings of traces/ into plots/out/
+plots: all
+	$(Q)scripts/plots.sh $(BUILD)/fault-analyze
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/fault-analyze
+	rm -rf $(DESTDIR)$(PREFIX)/share/fault-analyze
 
 ## format-check: compare every C file with .clang-format
 format-check:

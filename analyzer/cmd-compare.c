@@ -230,16 +230,6 @@ static int compare(struct compare_command *cmd, const struct compare_side sides[
 	return err ? input_write_failed(err) : EXIT_GOOD;
 }
 
-/* Where the first "--" stands in argv; argc when there is none. */
-static int find_split(int argc, char **argv)
-{
-	int i = 1;
-
-	while (i < argc && strcmp(argv[i], "--"))
-		i++;
-	return i;
-}
-
 /* The files of both sides: around @split, or the only two. Returns an exit code. */
 static int find_files(int argc, char **argv, int split, char **files[NR_SIDES], int nr[NR_SIDES])
 {
@@ -267,7 +257,7 @@ int cmd_compare(int argc, char **argv)
 				       .metrics = DEFAULT_METRICS };
 	const struct input_extra extra = { options, take, &cmd };
 	struct compare_side sides[NR_SIDES] = { 0 };
-	int split = find_split(argc, argv), nr_files[NR_SIDES], code, worst = EXIT_GOOD;
+	int split = input_find_split(argc, argv), nr_files[NR_SIDES], code, worst = EXIT_GOOD;
 	const struct column *columns;
 	char **files[NR_SIDES];
 	size_t nr;

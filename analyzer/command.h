@@ -15,6 +15,7 @@ int cmd_compare(int argc, char **argv);
 int cmd_folios(int argc, char **argv);
 int cmd_kunit(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 
 #endif

@@ -112,7 +112,7 @@ static int take_option(struct input *in, int c, const struct column *columns, si
 		in->format = format_parse(optarg);
 		return 0;
 	case 'o':
-		why = columns_unknown(columns, nr_columns, optarg);
+		why = columns ? columns_unknown(columns, nr_columns, optarg) : NULL;
 		if (why)
 			return wrong(in, "output", optarg, "has a column that does not exist");
 		in->columns = optarg;
@@ -274,6 +274,15 @@ int input_read(struct input *in, const char *path, struct recording *rec, bool *
 	if (err != -ECANCELED)
 		complain(path, rec, err, reason);
 	return err == -EINVAL ? EXIT_USAGE : EXIT_DAMAGED;
+}
+
+int input_find_split(int argc, char **argv)
+{
+	int i = 1;
+
+	while (i < argc && strcmp(argv[i], "--"))
+		i++;
+	return i;
 }
 
 int input_write_failed(int err)

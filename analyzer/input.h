@@ -29,7 +29,8 @@ struct input {
 void input_options_help(FILE *out);
 
 /*
- * Take in argv up to the first file, optind. The columns of -o are checked against @columns.
+ * Take in argv up to the first file, optind. The columns of -o are checked against @columns;
+ * without any, -o is a path.
  * Returns 0, or an exit code after saying what is wrong.
  */
 int input_parse(struct input *in, int argc, char **argv, const struct column *columns,
@@ -58,6 +59,9 @@ int input_output_options(struct input *in, struct output_options *opt);
  * something to report.
  */
 int input_read(struct input *in, const char *path, struct recording *rec, bool *readable);
+
+/* Where the first "--" stands in argv, which parts two sides; argc when there is none. */
+int input_find_split(int argc, char **argv);
 
 /* Say that writing failed with -errno @err. Returns EXIT_DAMAGED. */
 int input_write_failed(int err);

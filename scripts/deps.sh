@@ -22,6 +22,7 @@ test|module libtracecmd|libtracecmd-dev|libtracecmd-devel|trace-cmd
 test|module libtraceevent|libtraceevent-dev|libtraceevent-devel|libtraceevent
 test|module libtracefs|libtracefs-dev|libtracefs-devel|libtracefs
 test|command jq|jq|jq|jq
+test|command gnuplot|gnuplot-nox|gnuplot|gnuplot
 ci|command clang|clang|clang|clang
 ci|command clang-format|clang-format|clang-tools-extra|clang
 ci|runtime fuzzer|libclang-rt-dev|compiler-rt|compiler-rt

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the data of each plot. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "json_out.h"
+#include "plot_tsv.h"
+
+#define MAX_ROWS   8 /* of bars: those with the most faults */
+#define MAX_CURVES 4 /* a side */
+#define MAX_SIDES  2
+#define PER_DECADE 12		     /* bins of a histogram in each power of ten */
+#define NR_LOGBINS (20 * PER_DECADE) /* up to UINT64_MAX */
+#define REGION_GAP (256ull << 20)    /* bytes without faults that part two regions */
+
+/* A row of both sides, evidence and source left aside. */
+struct plot_row {
+	char label[48];
+	struct fault_key key;
+	struct summary_row sum[MAX_SIDES];
+};
+
+struct plot_rows {
+	struct plot_row *list;
+	size_t nr;
+};
+
+struct plot {
+	FILE *out;
+	const struct plot_side *sides;
+	size_t nr_sides;
+	struct plot_rows rows; /* most faults first */
+	size_t nr_series;      /* written so far */
+};
+
+static const char *time_unit(const struct plot *p)
+{
+	return recording_time_unit(&p->sides[0].total);
+}
+
+/* Start a series: its heading is the name of the x axis and the title of its y values. */
+static void begin_series(struct plot *p, const char *x, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void begin_series(struct plot *p, const char *x, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(p->out, "%s%s\t\"", p->nr_series++ ? "\n\n" : "", x);
+	va_start(ap, fmt);
+	vfprintf(p->out, fmt, ap);
+	va_end(ap);
+	fputs("\"\n", p->out);
+}
+
+/* "before " or "". */
+static const char *side_words(const struct plot *p, size_t side)
+{
+	static const char *const words[MAX_SIDES] = { "before ", "after " };
+
+	return p->nr_sides > 1 ? words[side] : "";
+}
+
+/* Rows. */
+
+static void label_row(struct plot_row *row, uint64_t page_size)
+{
+	const struct fault_key *key = &row->key;
+	uint64_t kib = page_size << key->order >> 10;
+	char size[24] = "";
+
+	if (key->order != ORDER_UNKNOWN && page_size)
+		snprintf(size, sizeof(size), " %" PRIu64 "%s",
+			 kib % 1024 || !kib ? kib : kib / 1024, kib % 1024 || !kib ? "K" : "M");
+	snprintf(row->label, sizeof(row->label), "%s%s%s%s%s", fault_class_names[key->class],
+		 key->from ? ":" : "", key->from ? cow_from_names[key->from] : "", size,
+		 key->level == LEVEL_PMD ? " pmd" : "");
+}
+
+static struct plot_row *find_row(struct plot_rows *rows, const struct fault_key *key)
+{
+	struct plot_row *list;
+
+	for (size_t i = 0; i < rows->nr; i++)
+		if (!fault_key_compare(&rows->list[i].key, key))
+			return &rows->list[i];
+	list = reallocarray(rows->list, rows->nr + 1, sizeof(*list));
+	if (!list)
+		return NULL;
+	rows->list = list;
+	list[rows->nr] = (struct plot_row){ .key = *key };
+	return &list[rows->nr++];
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct plot_row *ra = a, *rb = b;
+	uint64_t na = ra->sum[0].faults + ra->sum[1].faults;
+	uint64_t nb = rb->sum[0].faults + rb->sum[1].faults;
+
+	return na != nb ? (na < nb) - (na > nb) : fault_key_compare(&ra->key, &rb->key);
+}
+
+static int collect_rows(struct plot *p)
+{
+	for (size_t s = 0; s < p->nr_sides; s++) {
+		const struct summary *sum = &p->sides[s].total.summary;
+
+		for (size_t i = 0; i < sum->nr_rows; i++) {
+			struct fault_key key = sum->rows[i]->key;
+			struct plot_row *row;
+			int err;
+
+			key.evidence = key.source = 0;
+			row = find_row(&p->rows, &key);
+			err = row ? row_merge(&row->sum[s], sum->rows[i]) : -ENOMEM;
+			if (err)
+				return err;
+			label_row(row, p->sides[s].total.page_size);
+		}
+	}
+	if (p->rows.nr)
+		qsort(p->rows.list, p->rows.nr, sizeof(*p->rows.list), compare_rows);
+	return 0;
+}
+
+static void release_rows(struct plot_rows *rows)
+{
+	for (size_t i = 0; i < rows->nr; i++)
+		for (size_t s = 0; s < MAX_SIDES; s++)
+			row_release(&rows->list[i].sum[s]);
+	free(rows->list);
+}
+
+/* Latency CDF. */
+
+static int write_curve(struct plot *p, const struct hist *h)
+{
+	size_t nr;
+	struct hist_slot *sorted = hist_sorted(h, &nr);
+	uint64_t seen = 0;
+
+	if (!sorted)
+		return nr ? -ENOMEM : 0;
+	fprintf(p->out, "%" PRIu64 "\t0\n", sorted[0].value);
+	for (size_t i = 0; i < nr; i++) {
+		seen += sorted[i].count;
+		fprintf(p->out, "%" PRIu64 "\t%.9g\n", sorted[i].value, (double)seen / h->count);
+	}
+	free(sorted);
+	return 0;
+}
+
+static int write_latency_cdf(struct plot *p)
+{
+	int err = 0;
+
+	for (size_t s = 0; s < p->nr_sides; s++) {
+		size_t curves = 0;
+
+		for (size_t i = 0; i < p->rows.nr && curves < MAX_CURVES && !err; i++) {
+			const struct plot_row *row = &p->rows.list[i];
+			char x[32];
+
+			if (!row->sum[s].latency.count)
+				continue;
+			snprintf(x, sizeof(x), "latency of a fault (%s)", time_unit(p));
+			begin_series(p, x, "%s%s", side_words(p, s), row->label);
+			err = write_curve(p, &row->sum[s].latency);
+			curves++;
+		}
+	}
+	return err;
+}
+
+/* Latency histogram by class, in equal parts of each power of ten. */
+
+static int bin_latencies(const struct hist *h, uint64_t bins[NR_LOGBINS])
+{
+	size_t nr;
+	struct hist_slot *sorted = hist_sorted(h, &nr);
+
+	if (!sorted)
+		return nr ? -ENOMEM : 0;
+	for (size_t i = 0; i < nr; i++) {
+		double bin = sorted[i].value ? log10(sorted[i].value) * PER_DECADE : 0;
+
+		bins[(size_t)fmin(bin, NR_LOGBINS - 1)] += sorted[i].count;
+	}
+	free(sorted);
+	return 0;
+}
+
+static void write_bins(struct plot *p, const uint64_t bins[NR_LOGBINS])
+{
+	size_t first = 0, last = NR_LOGBINS - 1;
+
+	while (first < last && !bins[first])
+		first++;
+	while (last > first && !bins[last])
+		last--;
+	for (size_t i = first; i <= last; i++)
+		fprintf(p->out, "%.6g\t%" PRIu64 "\n", pow(10, (i + 0.5) / PER_DECADE), bins[i]);
+}
+
+static int write_class_histogram(struct plot *p, size_t side, unsigned int class)
+{
+	uint64_t bins[NR_LOGBINS] = { 0 }, count = 0;
+	char x[32];
+	int err = 0;
+
+	for (size_t i = 0; i < p->rows.nr && !err; i++) {
+		const struct plot_row *row = &p->rows.list[i];
+
+		if (row->key.class != class)
+			continue;
+		count += row->sum[side].latency.count;
+		err = bin_latencies(&row->sum[side].latency, bins);
+	}
+	if (err || !count)
+		return err;
+	snprintf(x, sizeof(x), "latency of a fault (%s)", time_unit(p));
+	begin_series(p, x, "%s%s", side_words(p, side), fault_class_names[class]);
+	write_bins(p, bins);
+	return 0;
+}
+
+static int write_latency_histogram(struct plot *p)
+{
+	int err = 0;
+
+	for (size_t s = 0; s < p->nr_sides; s++)
+		for (unsigned int c = 0; c < NR_CLASSES && !err; c++)
+			err = write_class_histogram(p, s, c);
+	return err;
+}
+
+/* Bars: a line a row, a column a side. */
+
+static void write_bar_value(struct plot *p, double value)
+{
+	char buf[REAL_MAX];
+
+	if (isnan(value)) {
+		fputs("\tn/a", p->out);
+		return;
+	}
+	real_text(buf, sizeof(buf), value);
+	fprintf(p->out, "\t%s", buf);
+}
+
+static int write_bars(struct plot *p, const char *axis,
+		      double (*value)(const struct summary_row *row))
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->rows.nr && nr < MAX_ROWS; i++) {
+		const struct plot_row *row = &p->rows.list[i];
+
+		if (isnan(value(&row->sum[0])) && isnan(value(&row->sum[1])))
+			continue;
+		if (!nr++)
+			begin_series(p, axis, "%s",
+				     p->nr_sides > 1 ? "before\"\t\"after" : "recorded");
+		fprintf(p->out, "%s", row->label);
+		for (size_t s = 0; s < p->nr_sides; s++)
+			write_bar_value(p, value(&row->sum[s]));
+		putc('\n', p->out);
+	}
+	return 0;
+}
+
+static int write_faults_per_pte(struct plot *p)
+{
+	return write_bars(p, "faults / PTE", row_faults_per_pte);
+}
+
+static int write_time_per_pte(struct plot *p)
+{
+	char axis[48];
+
+	snprintf(axis, sizeof(axis), "per-folio latency / PTE (%s)", time_unit(p));
+	return write_bars(p, axis, row_time_per_pte);
+}
+
+/* PTEs per fault: how many faults had a batch of each size. */
+
+static int write_ptes_per_fault(struct plot *p)
+{
+	for (size_t s = 0; s < p->nr_sides; s++) {
+		size_t curves = 0;
+
+		for (size_t i = 0; i < p->rows.nr && curves < MAX_CURVES; i++) {
+			const struct plot_row *row = &p->rows.list[i];
+			size_t nr;
+			struct hist_slot *sorted = hist_sorted(&row->sum[s].ptes_per_fault, &nr);
+
+			if (!sorted && nr)
+				return -ENOMEM;
+			if (!sorted)
+				continue;
+			begin_series(p, "PTEs resolved by one fault", "%s%s", side_words(p, s),
+				     row->label);
+			for (size_t v = 0; v < nr; v++)
+				fprintf(p->out, "%" PRIu64 "\t%" PRIu64 "\n", sorted[v].value,
+					sorted[v].count);
+			free(sorted);
+			curves++;
+		}
+	}
+	return 0;
+}
+
+/* Faults in time. */
+
+static double in_seconds(const struct plot *p, uint64_t time)
+{
+	return p->sides[0].total.time_is_ns ? time / 1e9 : time;
+}
+
+static const char *time_axis(const struct plot *p)
+{
+	return p->sides[0].total.time_is_ns ? "time since the first fault (s)"
+					    : "time since the first fault (ticks)";
+}
+
+static void write_class_in_time(struct plot *p, const struct plot_side *side, size_t s,
+				unsigned int class)
+{
+	size_t last = 0;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < PLOT_BINS; i++) {
+		count += side->bins[i][class];
+		for (unsigned int c = 0; c < NR_CLASSES; c++)
+			if (side->bins[i][c])
+				last = i;
+	}
+	if (!count)
+		return;
+	begin_series(p, time_axis(p), "%s%s", side_words(p, s), fault_class_names[class]);
+	for (size_t i = 0; i <= last + 1; i++)
+		fprintf(p->out, "%.9g\t%" PRIu64 "\n", in_seconds(p, i * side->bin_width),
+			i < PLOT_BINS ? side->bins[i][class] : 0);
+}
+
+static int write_faults_over_time(struct plot *p)
+{
+	for (size_t s = 0; s < p->nr_sides; s++)
+		for (unsigned int c = 0; c < NR_CLASSES; c++)
+			write_class_in_time(p, &p->sides[s], s, c);
+	return 0;
+}
+
+/* Addresses in time: the region of the address space with the most faults. */
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t va = *(const uint64_t *)a, vb = *(const uint64_t *)b;
+
+	return (va > vb) - (va < vb);
+}
+
+/* The bounds of the run of sorted addresses without a large gap that has the most of them. */
+static void find_region(const uint64_t *sorted, size_t nr, uint64_t *start, uint64_t *end)
+{
+	size_t most = 0;
+
+	for (size_t first = 0, next; first < nr; first = next) {
+		for (next = first + 1; next < nr && sorted[next] - sorted[next - 1] < REGION_GAP;)
+			next++;
+		if (next - first <= most)
+			continue;
+		most = next - first;
+		*start = sorted[first];
+		*end = sorted[next - 1];
+	}
+}
+
+static void write_class_points(struct plot *p, const struct plot_side *side, size_t s,
+			       unsigned int class, uint64_t start, uint64_t end)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < side->nr_points; i++) {
+		const struct plot_point *point = &side->points[i];
+
+		if (point->class != class || point->address < start || point->address > end)
+			continue;
+		if (!begun)
+			begin_series(p, time_axis(p), "%s%s", side_words(p, s),
+				     fault_class_names[class]);
+		begun = true;
+		fprintf(p->out, "%.9g\t%.9g\n", in_seconds(p, point->time),
+			(point->address - start) / 1048576.0);
+	}
+}
+
+static int write_address_map(struct plot *p)
+{
+	for (size_t s = 0; s < p->nr_sides; s++) {
+		const struct plot_side *side = &p->sides[s];
+		uint64_t *sorted = calloc(side->nr_points + 1, sizeof(*sorted)), start = 0, end = 0;
+
+		if (!sorted)
+			return -ENOMEM;
+		for (size_t i = 0; i < side->nr_points; i++)
+			sorted[i] = side->points[i].address;
+		qsort(sorted, side->nr_points, sizeof(*sorted), compare_addresses);
+		find_region(sorted, side->nr_points, &start, &end);
+		free(sorted);
+		for (unsigned int c = 0; c < NR_CLASSES; c++)
+			write_class_points(p, side, s, c, start, end);
+	}
+	return 0;
+}
+
+/* Per-folio latency: five figures of its distribution a row. */
+
+static int write_per_folio_latency(struct plot *p)
+{
+	char axis[40];
+
+	snprintf(axis, sizeof(axis), "per-folio latency (%s)", time_unit(p));
+	for (size_t s = 0; s < p->nr_sides; s++) {
+		size_t place = 0;
+		bool begun = false;
+
+		for (size_t i = 0; i < p->rows.nr && place < MAX_ROWS; i++) {
+			const struct plot_row *row = &p->rows.list[i];
+			const struct hist *h = &row->sum[s].per_folio_latency;
+
+			if (!row->sum[0].per_folio_latency.count &&
+			    !row->sum[1].per_folio_latency.count)
+				continue;
+			place++; /* the same for both sides */
+			if (!h->count)
+				continue;
+			if (!begun)
+				begin_series(p, axis, "%s",
+					     p->nr_sides > 1 ? (s ? "after" : "before")
+							     : "recorded");
+			begun = true;
+			fprintf(p->out,
+				"%zu\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+				"\t%" PRIu64 "\n",
+				place, row->label, h->min, hist_quantile(h, 250),
+				hist_quantile(h, 500), hist_quantile(h, 750), h->max);
+		}
+	}
+	return 0;
+}
+
+/* All of them. */
+
+static const struct {
+	const char *name;
+	int (*write)(struct plot *p);
+	const char *empty; /* why there may be nothing to draw */
+} plots[] = {
+	{ "latency-cdf", write_latency_cdf, "no latency was recorded" },
+	{ "latency-histogram", write_latency_histogram, "no latency was recorded" },
+	{ "faults-per-pte", write_faults_per_pte, "no folio is known" },
+	{ "ns-per-pte", write_time_per_pte, "no latency of a known folio was recorded" },
+	{ "ptes-per-fault", write_ptes_per_fault, "no fault says how many PTEs it resolved" },
+	{ "faults-over-time", write_faults_over_time, "no fault, or reports, which have no times" },
+	{ "address-map", write_address_map, "no address, or reports, which have none" },
+	{ "per-folio-latency", write_per_folio_latency,
+	  "no latency of a known folio was recorded" },
+};
+
+#define NR_PLOTS (sizeof(plots) / sizeof(*plots))
+
+const char *plot_name(size_t i)
+{
+	return i < NR_PLOTS ? plots[i].name : NULL;
+}
+
+static int write_plot(struct plot *p, size_t i, const char *path)
+{
+	int err, flush_err;
+
+	p->nr_series = 0;
+	p->out = fopen(path, "we");
+	if (!p->out)
+		return -errno;
+	err = plots[i].write(p);
+	if (!err && !p->nr_series)
+		fprintf(p->out, "# %s\n", plots[i].empty);
+	flush_err = output_flush(p->out);
+	fclose(p->out);
+	if (!err)
+		err = flush_err;
+	if (err)
+		unlink(path);
+	return err;
+}
+
+int plot_write_all(const char *dir, const struct plot_side *sides, size_t nr_sides,
+		   const char **name)
+{
+	struct plot p = { .sides = sides, .nr_sides = nr_sides };
+	int err = collect_rows(&p);
+
+	for (size_t i = 0; i < NR_PLOTS && !err; i++) {
+		char *path;
+
+		*name = plots[i].name;
+		if (asprintf(&path, "%s/%s.tsv", dir, plots[i].name) < 0)
+			return -ENOMEM;
+		err = write_plot(&p, i, path);
+		free(path);
+	}
+	release_rows(&p.rows);
+	return err;
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What all plots share: where the data is, terminals, colours that the colour-blind can tell apart.
+
+set datafile separator "\t"
+set datafile missing "n/a"
+set grid back linecolor rgb "#dddddd" linetype 1
+set border 3 linecolor rgb "#444444"
+set tics nomirror textcolor rgb "#222222"
+set key outside top center horizontal samplen 2
+
+tsv(name) = dir."/".name.".tsv"
+
+# The titles of the series in a file, quoted, in order: its lines whose second field is quoted.
+titles(f) = system("awk -F'\t' '$2 ~ /^\"/ { print $2 }' '".f."'")
+# The name of the x axis, the first field of the first of them.
+axis(f) = system("awk -F'\t' '$2 ~ /^\"/ { print $1; exit }' '".f."'")
+# Why a file has no series.
+reason(f) = system("sed -n 's/^# //p' '".f."'")
+# The largest value of a column, for axes that two panels share.
+largest(f, column) = real(system("awk -F'\t' '$2 !~ /^\"/ && $".column." + 0 > m { m = $".column." } END { print m + 0 }' '".f."'"))
+# The least value of a column.
+least(f, column) = real(system("awk -F'\t' '$2 !~ /^\"/ && NF > 1 && (m == \"\" || $".column." + 0 < m) { m = $".column." } END { print m + 0 }' '".f."'"))
+
+# Before is blue and left, after is vermilion and right, everywhere.
+before_color = 0x0072b2
+after_color = 0xd55e00
+is_after(title) = strstrt(title, "after") == 1
+side_color(title) = is_after(title) ? after_color : before_color
+
+# One colour a class: Okabe and Ito's, then grey for those that rarely come.
+class_of(title) = is_after(title) ? title[7:*] : strstrt(title, "before ") == 1 ? title[8:*] : title
+starts(title, class) = strstrt(class_of(title), class) == 1
+class_color(title) = starts(title, "map") ? 0x0072b2 : starts(title, "reuse") ? 0xd55e00 : \
+	starts(title, "cow") ? 0x009e73 : starts(title, "spurious") ? 0xcc79a7 : \
+	starts(title, "file") ? 0x56b4e9 : starts(title, "shared") ? 0xe69f00 : \
+	starts(title, "zero") ? 0x000000 : starts(title, "swap") ? 0xb8a800 : 0x888888
+# Their marks differ, too, for prints without colour.
+class_mark(title) = starts(title, "map") ? 7 : starts(title, "reuse") ? 5 : \
+	starts(title, "cow") ? 9 : starts(title, "file") ? 6 : starts(title, "zero") ? 4 : \
+	starts(title, "spurious") ? 13 : 8
+
+# Whether a figure has two sides: then panels stand side by side.
+two_sided(f) = strstrt(titles(f), "\"after") > 0 || strstrt(titles(f), "\"before") > 0
+in_panel(title, panel, panels) = panels == 1 || (panel == 2) == is_after(title)
+
+# The picture of a file that has nothing to draw: it says so.
+empty = "set border 0; unset tics; unset grid; unset key; unset xlabel; unset ylabel; \
+set label 1 'nothing to draw: '.why at graph 0.5, 0.5 center; plot [0:1] [0:1] NaN notitle"
+
+# Point the output at dir/name.png or .svg.
+terminal(kind, name) = (kind eq "png" ? \
+	"set terminal pngcairo size 800,500 font 'DejaVu Sans,11' noenhanced; " : \
+	"set terminal svg size 800,500 dynamic font 'DejaVu Sans,sans-serif,13' noenhanced background '#ffffff'; ") \
+	."set output '".dir."/".name.".".kind."'"
+
+# Marks at 1, 2 and 5 of each power of ten, for an x axis of few powers: eval(log_tics).
+log_tics = ""
+do for [e = 0:12] {
+	do for [m in "1 2 5"] {
+		log_tics = log_tics.(strlen(log_tics) ? ", " : "") \
+			.sprintf("'%s' %s", gprintf("%.0s%c", m * 10.0 ** e), m."e".e)
+	}
+}
+log_tics = "set xtics (".log_tics.")"
