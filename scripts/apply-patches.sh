@@ -66,7 +66,7 @@ main() {
 	tree=$(cd "$1" && pwd)
 	version=$(sed -nE 's/^(VERSION|PATCHLEVEL) = ([0-9]+)$/\2/p' "$tree/Makefile" | paste -sd.)
 	patches=("$here/../kunit/patches/$version"/*.patch)
-	[ -f "${patches[0]}" ] || die "no patches for Linux $version: there are those for $(ls "$here/../kunit/patches")"
+	[ -f "${patches[0]}" ] || die "no patches for Linux $version: there are those for $(cd "$here/../kunit/patches" && ls -d [0-9]*)"
 	mapfile -t files < <(for name in "${patches[@]}"; do files_of "$name"; done | sort -u)
 
 	work=$(mktemp -d)

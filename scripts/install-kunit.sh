@@ -13,11 +13,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 kunit=$here/../kunit
 
 # What goes where: "file in kunit/:file in mm/tests".
-files=(folio_batch_kunit.c:folio_batch_kunit.c batch_cases.h:batch_cases.h
+files=(folio_batch_kunit.c:folio_batch_kunit.c folio_batch_patches_kunit.c:folio_batch_patches_kunit.c
+	batch_cases.h:batch_cases.h
 	Kconfig:Kconfig.folio_batch tree.kunitconfig:.kunitconfig)
 kconfig_line='source "mm/tests/Kconfig.folio_batch"'
 # shellcheck disable=SC2016 # make expands it
-makefile_line='obj-$(CONFIG_FOLIO_BATCH_KUNIT_TEST) += tests/folio_batch_kunit.o'
+makefile_line='obj-$(CONFIG_FOLIO_BATCH_KUNIT_TEST) += tests/folio_batch_kunit.o tests/folio_batch_patches_kunit.o'
 
 has_line() {
 	grep -qxF -- "$2" "$1"
