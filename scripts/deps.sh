@@ -30,6 +30,8 @@ kunit|command python3|python3|python3|python
 kunit|command flex|flex|flex|flex
 kunit|command bison|bison|bison|bison
 kunit|command bc|bc|bc|bc
+kunit|command rsync|rsync|rsync|rsync
+kunit|command sparse|sparse|sparse|sparse
 kunit|command xz|xz-utils|xz|xz
 kunit|module libelf|libelf-dev|elfutils-libelf-devel|libelf
 kunit|module openssl|libssl-dev|openssl-devel|openssl
