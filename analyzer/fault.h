@@ -111,10 +111,20 @@ struct fault {
 #define RSS_SWAP  (1u << 2)
 #define RSS_SHMEM (1u << 3)
 
+/* What the kernel's rules say to a write to a read-only anonymous page, in the model's state. */
+enum wp_rule {
+	WP_NONE,
+	WP_REUSE,
+	WP_COPY
+};
+
 /* What the model made of one fault. */
 struct outcome {
 	struct fault_key key;
-	uint32_t ptes; /* PTEs that it made usable, 0 unknown: a batch size */
+	uint32_t ptes;	   /* PTEs that it made usable, 0 unknown: a batch size */
+	uint32_t resolved; /* the same as the model has it, whatever its evidence */
+	uint8_t rule;	   /* enum wp_rule */
+	bool avoided;	   /* under a policy: it would not have happened */
 };
 
 /*

@@ -16,6 +16,7 @@ static const struct command {
 	{ "kunit", cmd_kunit,
 	  "show the results of a KUnit run, and what its helpers cost per PTE" },
 	{ "compare", cmd_compare, "compare recordings before and after a change, with statistics" },
+	{ "replay", cmd_replay, "predict what another batching rule would do to a recording" },
 	{ "plot", cmd_plot, "draw recordings, one or before and after, by gnuplot" },
 	{ "merge", cmd_merge, "add up report JSONs of many machines" },
 };

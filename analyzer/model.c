@@ -15,6 +15,7 @@ struct access {
 	uint32_t mapping; /* 0: the page is not known to be mapped */
 	uint32_t pte;	  /* in the mapping */
 	bool write;
+	const struct outcome *recorded; /* what it was without the policy; NULL: there is none */
 };
 
 static unsigned int pmd_order(const struct model *m)
@@ -133,7 +134,8 @@ static void charge(struct model *m, struct access *a, struct mapping *map, uint3
 	if (!f->counted || !map->order_known)
 		return;
 	t = find_tally(m, map, &one);
-	if (!t && resolved < nr) {
+	/* under a policy, what is resolved may still be touched: its episode goes on */
+	if (!t && (resolved < nr || a->recorded)) {
 		t = memory_add_tally(&m->memory, map);
 		one.next = t->next;
 		*t = one;
@@ -203,25 +205,19 @@ static void clear_range(struct model *m, uint32_t mm, uint64_t vpn, uint32_t nr)
 }
 
 /*
- * Map a folio around the fault: of the order that was allocated, else of @assumed (ORDER_UNKNOWN:
- * each page is kept apart and none has a folio). Returns the mapping, NULL with m->err set.
+ * Map a folio of @order around the fault. Returns the mapping, NULL with m->err set. One that is
+ * larger than the VMA has room for was allocated and not used.
  */
-static struct mapping *map_folio(struct model *m, struct access *a, enum pte_state state,
-				 uint8_t assumed)
+static struct mapping *map_order(struct model *m, struct access *a, enum pte_state state,
+				 unsigned int order, enum folio_source source)
 {
-	const struct fault *f = a->fault;
-	bool allocated = f->allocated && f->order <= pmd_order(m);
-	unsigned int order = allocated ? f->order : assumed == ORDER_UNKNOWN ? 0 : assumed;
 	struct mapping *map;
 	uint64_t vpn;
 	uint32_t i;
 
-	vpn = a->vpn >> order << order;
-	if (!fits_vma(m, a, vpn, order)) {
-		/* allocated and not used, or larger than the VMA has room for */
+	if (!fits_vma(m, a, a->vpn >> order << order, order))
 		order = 0;
-		vpn = a->vpn;
-	}
+	vpn = a->vpn >> order << order;
 	clear_range(m, a->mm, vpn, 1u << order);
 	i = memory_map(&m->memory, a->mm, vpn, order, order == pmd_order(m), state);
 	if (!i) {
@@ -229,12 +225,28 @@ static struct mapping *map_folio(struct model *m, struct access *a, enum pte_sta
 		return NULL;
 	}
 	map = &m->memory.mappings[i];
-	map->order_known = allocated || assumed != ORDER_UNKNOWN;
-	map->source = allocated ? SOURCE_ALLOC : map->order_known ? SOURCE_ASSUMED : SOURCE_UNKNOWN;
-	map->last = resolved_at(f);
+	map->order_known = source != SOURCE_UNKNOWN;
+	map->source = source;
+	map->last = resolved_at(a->fault);
 	a->mapping = i;
 	a->pte = a->vpn - vpn;
 	return map;
+}
+
+/*
+ * Map a folio around the fault: of the order that was allocated, else of @assumed (ORDER_UNKNOWN:
+ * each page is kept apart and none has a folio).
+ */
+static struct mapping *map_folio(struct model *m, struct access *a, enum pte_state state,
+				 uint8_t assumed)
+{
+	const struct fault *f = a->fault;
+
+	if (f->allocated && f->order <= pmd_order(m))
+		return map_order(m, a, state, f->order, SOURCE_ALLOC);
+	if (assumed != ORDER_UNKNOWN)
+		return map_order(m, a, state, assumed, SOURCE_ASSUMED);
+	return map_order(m, a, state, 0, SOURCE_UNKNOWN);
 }
 
 static void note_kind(struct access *a, enum vma_kind kind)
@@ -254,6 +266,7 @@ static void do_map(struct model *m, struct access *a, enum evidence evidence)
 	set_key(a, CLASS_MAP, evidence);
 	set_folio(a, map);
 	a->outcome->ptes = map->order_known ? mapping_nr_ptes(map) : 0;
+	a->outcome->resolved = mapping_nr_ptes(map);
 	mapping_touch(map, a->pte);
 	charge(m, a, map, 1, mapping_nr_ptes(map));
 }
@@ -286,14 +299,55 @@ static void do_copy_unmodelled(struct model *m, struct access *a, enum cow_from 
 			a->fault->allocated ? mapping_nr_ptes(&m->memory.mappings[a->mapping]) : 0;
 }
 
+/* A copy of all that the mapping has, into a folio of its order: its tallies go with it. */
+static void do_copy_whole(struct model *m, struct access *a, struct mapping *map)
+{
+	enum folio_source source = a->fault->allocated ? SOURCE_ALLOC : SOURCE_ASSUMED;
+	unsigned int order = map->order;
+	uint32_t tallies = map->tally;
+	struct mapping *copy;
+
+	/* the copy takes the place that the mapping has in the books */
+	map->tally = 0;
+	forget_mapping(m, a->mapping);
+	copy = map_order(m, a, PTE_WRITABLE, order, source);
+	if (!copy)
+		return;
+	copy->tally = tallies;
+	mapping_touch(copy, a->pte);
+}
+
 /*
- * A copy of a page, or of the whole folio where one of its order was allocated for it. The source
- * loses what was copied, the copy is new memory of this mm.
+ * The rules of a whole copy: a folio below PMD order, all of whose PTEs are here, read-only and not
+ * exclusive (an exclusive page may be pinned), in one VMA.
+ */
+static bool may_copy_whole(const struct model *m, const struct access *a, const struct mapping *map)
+{
+	if (!map->order || !map->order_known || map->pmd || map->order >= pmd_order(m) ||
+	    !fits_vma(m, a, map->vpn, map->order))
+		return false;
+	for (uint32_t i = 0; i < mapping_nr_ptes(map); i++) {
+		if (mapping_state(map, i) != PTE_SHARED)
+			return false;
+	}
+	return true;
+}
+
+static bool copies_whole(const struct model *m, const struct access *a, const struct mapping *map)
+{
+	if (a->recorded)
+		return m->options.policy->copies_whole && may_copy_whole(m, a, map);
+	return a->fault->allocated && a->fault->order && a->fault->order == map->order;
+}
+
+/*
+ * A copy of a page, or of the whole folio where one of its order was allocated for it or the policy
+ * says so. The source loses what was copied, the copy is new memory of this mm.
  */
 static void do_copy(struct model *m, struct access *a, enum evidence evidence)
 {
 	struct mapping *map = &m->memory.mappings[a->mapping];
-	bool whole = a->fault->allocated && a->fault->order == map->order && map->order;
+	bool whole = copies_whole(m, a, map);
 	uint32_t nr = whole ? map->nr_mapped : 1;
 	uint32_t source = a->mapping;
 
@@ -311,29 +365,54 @@ static void do_copy(struct model *m, struct access *a, enum evidence evidence)
 	set_key(a, CLASS_COW, evidence);
 	a->outcome->key.from = FROM_ANON;
 	set_folio(a, map);
-	a->outcome->ptes = a->fault->allocated ? nr : 0;
+	a->outcome->ptes = a->fault->allocated || a->recorded ? nr : 0;
+	a->outcome->resolved = nr;
 	charge(m, a, map, !mapping_touch(map, a->pte), nr);
 	map->last = resolved_at(a->fault);
-	if (whole)
-		mapping_set_all(map, PTE_NONE);
-	else
-		mapping_set_state(map, a->pte, PTE_NONE);
+	if (whole) {
+		do_copy_whole(m, a, map);
+		return;
+	}
+	mapping_set_state(map, a->pte, PTE_NONE);
 	if (!map->nr_mapped)
 		forget_mapping(m, source);
 	/* without an allocation event the copy is of one page, as the kernel's are */
 	map_folio(m, a, PTE_WRITABLE, 0);
 }
 
-/* The read-only PTEs of the window of @nr around @pte, a power of two; counted and made writable.
+/*
+ * Whether the folio as a whole is this mm's alone (wp_can_reuse_anon_folio(), 6.12 and 7.3): a
+ * small one when nobody else maps it; a large one only when the folio tracks this mm, no other maps
+ * it, and more than one page of it is mapped.
  */
-static uint32_t resolve_window(struct mapping *map, uint32_t pte, uint32_t nr, bool apply)
+static bool is_exclusive(const struct model *m, const struct mapping *map)
 {
-	uint32_t first = pte - pte % nr, found = 0;
+	if (!memory_is_sole(&m->memory, map) || map->zero)
+		return false;
+	if (!map->order)
+		return true;
+	return m->options.reuses_large && map->slot && (map->pmd || map->nr_mapped > 1);
+}
 
-	for (uint32_t i = first; i < first + nr && i < mapping_nr_ptes(map); i++) {
+/* A write to a read-only anonymous page: what is AnonExclusive is reused without a check. */
+static bool may_reuse(const struct model *m, const struct mapping *map, uint32_t pte)
+{
+	return mapping_state(map, pte) == PTE_EXCLUSIVE || is_exclusive(m, map);
+}
+
+/* The read-only PTEs of the range that are the VMA's, counted and, with @apply, made writable. */
+static uint32_t resolve_range(const struct model *m, const struct access *a, struct mapping *map,
+			      struct pte_range range, bool apply)
+{
+	uint32_t end = range.first + range.nr, found = 0;
+
+	if (end > mapping_nr_ptes(map))
+		end = mapping_nr_ptes(map);
+	for (uint32_t i = range.first; i < end; i++) {
 		enum pte_state state = mapping_state(map, i);
 
-		if (state != PTE_SHARED && state != PTE_EXCLUSIVE)
+		if ((state != PTE_SHARED && state != PTE_EXCLUSIVE) ||
+		    !fits_vma(m, a, map->vpn + i, 0))
 			continue;
 		found++;
 		if (apply)
@@ -343,37 +422,46 @@ static uint32_t resolve_window(struct mapping *map, uint32_t pte, uint32_t nr, b
 }
 
 /*
- * What a reuse fault made writable: one PTE, or as many as the worker's return says, which are
- * those of the smallest aligned window that has so many.
+ * What a reuse fault made writable: what the policy says; else one PTE, or as many as the worker's
+ * return says, which are those of the smallest aligned window that has so many.
  */
-static uint32_t resolve_reuse(struct access *a, struct mapping *map)
+static uint32_t resolve_reuse(const struct model *m, const struct access *a, struct mapping *map)
 {
 	uint32_t want = a->fault->worker_ptes > 1 ? a->fault->worker_ptes : 1;
-	uint32_t nr = 1;
+	struct pte_range range = { a->pte, 1 };
 
 	if (map->pmd) {
 		mapping_set_state(map, 0, PTE_WRITABLE);
 		return mapping_nr_ptes(map);
 	}
-	if (want == 1) {
+	/* a page that alone is exclusive says nothing of its folio */
+	if (a->recorded && map->order_known &&
+	    (mapping_state(map, a->pte) != PTE_EXCLUSIVE || is_exclusive(m, map)))
+		range = m->options.policy->reuse(m->options.policy, map, a->pte);
+	else if (!a->recorded)
+		while (range.nr < mapping_nr_ptes(map) &&
+		       resolve_range(m, a, map, range, false) < want) {
+			range.nr *= 2;
+			range.first = a->pte - a->pte % range.nr;
+		}
+	if (range.nr == 1) {
 		mapping_set_state(map, a->pte, PTE_WRITABLE);
 		return 1;
 	}
-	while (nr < mapping_nr_ptes(map) && resolve_window(map, a->pte, nr, false) < want)
-		nr *= 2;
-	return resolve_window(map, a->pte, nr, true);
+	return resolve_range(m, a, map, range, true);
 }
 
 static void do_reuse(struct model *m, struct access *a)
 {
 	struct mapping *map = &m->memory.mappings[a->mapping];
 	uint32_t touched = !mapping_touch(map, a->pte);
-	uint32_t resolved = resolve_reuse(a, map);
+	uint32_t resolved = resolve_reuse(m, a, map);
 
 	set_key(a, CLASS_REUSE, a->fault->worker_ptes >= 0 ? EVIDENCE_SEEN : EVIDENCE_INFERRED);
 	set_folio(a, map);
-	if (map->pmd || a->fault->worker_ptes >= 0)
+	if (map->pmd || a->fault->worker_ptes >= 0 || a->recorded)
 		a->outcome->ptes = resolved;
+	a->outcome->resolved = resolved;
 	map->last = resolved_at(a->fault);
 	charge(m, a, map, touched, resolved);
 }
@@ -422,22 +510,6 @@ static void do_file(struct access *a)
 	note_kind(a, VMA_FILE);
 }
 
-/*
- * The rules of the kernel for a write to a read-only anonymous page (do_wp_page(), 6.12 and 7.3):
- * what is exclusive is reused; a small folio when nobody else maps it; a large one only when the
- * folio tracks this mm, no other maps it, and more than one page of it is mapped.
- */
-static bool may_reuse(const struct model *m, const struct mapping *map, uint32_t pte)
-{
-	if (mapping_state(map, pte) == PTE_EXCLUSIVE)
-		return true;
-	if (!memory_is_sole(&m->memory, map))
-		return false;
-	if (!map->order)
-		return !map->zero;
-	return m->options.reuses_large && map->slot && (map->pmd || map->nr_mapped > 1);
-}
-
 static void unmapped_page(struct model *m, struct access *a);
 
 /* A write to a page that the model has as writable. */
@@ -460,6 +532,66 @@ static void write_to_writable(struct model *m, struct access *a)
 	} else {
 		do_nothing(m, a, CLASS_SPURIOUS);
 	}
+}
+
+/* What the rules say where the page is read-only and anonymous, else nothing. */
+static enum wp_rule rule_of(const struct model *m, const struct access *a)
+{
+	const struct mapping *map = &m->memory.mappings[a->mapping];
+
+	if (!a->write || !a->mapping || map->zero || mapping_state(map, a->pte) == PTE_WRITABLE)
+		return WP_NONE;
+	return may_reuse(m, map, a->pte) ? WP_REUSE : WP_COPY;
+}
+
+/* The episode in which the page was resolved for it: it has been touched after all. */
+static void do_avoided(struct model *m, struct access *a)
+{
+	struct mapping *map = &m->memory.mappings[a->mapping];
+
+	a->outcome->avoided = true;
+	set_folio(a, map);
+	if (mapping_touch(map, a->pte) || !a->fault->counted)
+		return;
+	for (uint32_t i = map->tally; i; i = m->memory.tallies[i].next) {
+		struct tally *t = &m->memory.tallies[i];
+
+		if (t->resolved > t->touched) {
+			t->touched++;
+			return;
+		}
+	}
+}
+
+/*
+ * What the policy makes of a fault that was recorded as reuse or as a copy of an anonymous page.
+ * Returns false when it was another: that goes the recorded way.
+ */
+static bool predict(struct model *m, struct access *a)
+{
+	const struct outcome *recorded = a->recorded;
+	const struct mapping *map = &m->memory.mappings[a->mapping];
+	bool raced = recorded->key.class == CLASS_RACED && a->fault->entry >= map->last;
+	bool reuse = recorded->key.class == CLASS_REUSE;
+
+	if (recorded->rule == WP_NONE && !raced)
+		return false;
+	if (!raced && !reuse && recorded->key.class != CLASS_COW)
+		return false;
+	if (mapping_state(map, a->pte) == PTE_WRITABLE) {
+		do_avoided(m, a);
+		return true;
+	}
+	if (raced)
+		return false;
+	/* the rules overrule what happened only where they say another thing than they did then */
+	if (a->outcome->rule != recorded->rule)
+		reuse = a->outcome->rule == WP_REUSE;
+	if (reuse)
+		do_reuse(m, a);
+	else
+		do_copy(m, a, recorded->key.evidence);
+	return true;
 }
 
 /* A write to a page that the model has as write-protected. */
@@ -489,6 +621,9 @@ static void mapped_page(struct model *m, struct access *a)
 	const struct mapping *map = &m->memory.mappings[a->mapping];
 	bool writable = mapping_state(map, a->pte) == PTE_WRITABLE;
 
+	a->outcome->rule = rule_of(m, a);
+	if (a->recorded && a->write && predict(m, a))
+		return;
 	if (a->write && writable) {
 		write_to_writable(m, a);
 	} else if (a->write) {
@@ -583,10 +718,12 @@ static void do_unshare(struct model *m, struct access *a)
 		set_folio(a, map);
 		charge(m, a, map, !mapping_touch(map, a->pte), 1);
 	}
-	if (!a->fault->allocated)
-		return;
-	drop_page(m, a);
-	map_folio(m, a, PTE_EXCLUSIVE, 0);
+	if (a->fault->allocated) {
+		drop_page(m, a);
+		map_folio(m, a, PTE_EXCLUSIVE, 0);
+	} else if (a->mapping) {
+		mapping_set_state(&m->memory.mappings[a->mapping], a->pte, PTE_EXCLUSIVE);
+	}
 }
 
 static int find_mm(struct model *m, uint64_t id, uint32_t *mm)
@@ -597,9 +734,10 @@ static int find_mm(struct model *m, uint64_t id, uint32_t *mm)
 	return 0;
 }
 
-static int do_fault(struct model *m, const struct fault *f, struct outcome *o)
+static int do_fault(struct model *m, const struct fault *f, const struct outcome *recorded,
+		    struct outcome *o)
 {
-	struct access a = { .fault = f, .outcome = o };
+	struct access a = { .fault = f, .outcome = o, .recorded = recorded };
 	int err;
 
 	*o = (struct outcome){ .key = { .class = CLASS_UNKNOWN,
@@ -696,11 +834,12 @@ static int do_exec(struct model *m, const struct step *s)
 	return err;
 }
 
-int model_step(struct model *m, const struct step *s, struct outcome *o)
+int model_predict(struct model *m, const struct step *s, const struct outcome *recorded,
+		  struct outcome *o)
 {
 	switch (s->kind) {
 	case STEP_FAULT:
-		return do_fault(m, &s->fault, o);
+		return do_fault(m, &s->fault, recorded, o);
 	case STEP_FORK:
 		return do_fork(m, s->mm, s->oldmm);
 	case STEP_MM_EXIT:
@@ -710,6 +849,11 @@ int model_step(struct model *m, const struct step *s, struct outcome *o)
 		return do_exec(m, s);
 	}
 	return 0;
+}
+
+int model_step(struct model *m, const struct step *s, struct outcome *o)
+{
+	return model_predict(m, s, NULL, o);
 }
 
 int model_finish(struct model *m)

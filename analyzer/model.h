@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "faults.h"
 #include "memory.h"
+#include "policy.h"
 
 struct model_options {
 	unsigned int page_shift;
@@ -17,6 +18,11 @@ struct model_options {
 	uint8_t assumed_order; /* or ORDER_UNKNOWN */
 	bool faults_on_old;    /* an old PTE faults: no hardware sets its access flag */
 	bool reuses_large;     /* the kernel reuses an exclusive large folio (since 6.15) */
+	/*
+	 * Another rule than the recorded kernel's. Each step is then given first to a model without
+	 * one, and this one is told what that made of it: see model_predict().
+	 */
+	const struct policy *policy; /* NULL: as recorded */
 	/* Called with each episode that has ended and had counted faults. 0 or -errno. */
 	int (*episode)(void *ctx, const struct episode *e);
 	void *ctx;
@@ -35,6 +41,17 @@ int model_open(struct model *m, const struct model_options *options);
 
 /* Apply @s; for a fault *o says what it was. Returns 0, -ENOMEM, or what the callback returned. */
 int model_step(struct model *m, const struct step *s, struct outcome *o);
+
+/*
+ * Apply @s to a model with a policy, given what the model without one made of it. For a fault *o
+ * says what it would have been, or that it would have been avoided. The episodes' resolved PTEs
+ * that were not touched are the policy's waste.
+ *
+ * Evidence is of what happened; here the rules decide, but only where they decide otherwise than
+ * they do in the recorded state: so no policy predicts exactly what was recorded.
+ */
+int model_predict(struct model *m, const struct step *s, const struct outcome *recorded,
+		  struct outcome *o);
 
 /* The recording has ended, and with it every episode. */
 int model_finish(struct model *m);

@@ -56,8 +56,11 @@ static int read_steps(struct reader *r)
 	options.episode = take_episode;
 	options.ctx = r;
 	err = model_open(&r->model, &options);
-	while (!err && (ret = steps_next(&r->steps, &step)) == 1)
+	while (!err && (ret = steps_next(&r->steps, &step)) == 1) {
 		err = take_step(r, &step);
+		if (!err && r->options->step)
+			err = r->options->step(r->options->ctx, &r->steps, &step);
+	}
 	if (!err)
 		err = ret;
 	if (!err)

@@ -12,6 +12,8 @@ struct report_options {
 	int (*begin)(void *ctx, const struct recording *rec);
 	/* Called with each fault that passes the filters, and its task's name; or NULL. */
 	int (*fault)(void *ctx, const struct fault *f, const struct outcome *o, const char *comm);
+	/* Called with each step, after the model has it; or NULL. */
+	int (*step)(void *ctx, const struct steps *steps, const struct step *step);
 	/* Called with each episode that passes the filters; or NULL. */
 	int (*episode)(void *ctx, const struct episode *e);
 	void *ctx;

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Replay: no policy is the identity, more batching never predicts more faults, and the model agrees
+ * with the table of cases that the KUnit suite asks a kernel.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../kunit/batch_cases.h"
+#include "event.h"
+#include "random.h"
+#include "replay.h"
+#include "report.h"
+
+#define PARENT 0x1000
+#define CHILD  0x2000
+#define BASE   0x7f0000000000
+#define PAGE   4096
+
+static const struct policy_machine machine = { .page_size = PAGE };
+
+static int ignore_episode(void *ctx, const struct episode *e)
+{
+	return 0;
+}
+
+static const struct model_options model_options = { .page_shift = 12,
+						    .assumed_order = ORDER_UNKNOWN,
+						    .reuses_large = true,
+						    .episode = ignore_episode };
+
+static struct policy parse(const char *text)
+{
+	struct policy p;
+
+	assert_null(policy_parse(&p, text, &machine));
+	return p;
+}
+
+/* --- the shared table: which PTEs does one write fault resolve? --- */
+
+/* The model knows no hinting, no userfaultfd and no pins: a recording does not show them. */
+static bool is_modelled(const struct write_fault_case *c)
+{
+	return !strpbrk(c->before, "nup") &&
+	       (c->users != USED_BY_KERNEL || c->before[c->page] == 'x');
+}
+
+static enum pte_state state_of(char c)
+{
+	switch (c) {
+	case 'w':
+		return PTE_WRITABLE;
+	case 'x':
+		return PTE_EXCLUSIVE;
+	case 'r':
+		return PTE_SHARED;
+	default:
+		return PTE_NONE;
+	}
+}
+
+/* A folio of four pages in the states of the case, in a model of its own. */
+static void set_up(struct model *m, const struct write_fault_case *c)
+{
+	struct memory *memory = &m->memory;
+	uint32_t parent, child, map, copy;
+
+	assert_int_equal(memory_reserve(memory, 4), 0);
+	parent = memory_add_mm(memory, PARENT);
+	map = memory_map(memory, parent, BASE / PAGE, 2, false, PTE_WRITABLE);
+	memory->mappings[map].order_known = true;
+	memory->mms[parent].born = true;
+	/* an extra reference is as good as another mapping */
+	if (c->users != USED_ALONE) {
+		assert_int_equal(memory_reserve(memory, 4), 0);
+		child = memory_add_mm(memory, CHILD);
+		copy = memory_map(memory, child, BASE / PAGE, 2, false, PTE_NONE);
+		memory_share(memory, map, copy);
+	}
+	for (uint32_t i = 0; i < 4; i++)
+		mapping_set_state(&memory->mappings[map], i, state_of(c->before[i]));
+}
+
+/* What the PTE is after the fault, in the table's letters. */
+static char letter(struct model *m, uint32_t page)
+{
+	struct memory *memory = &m->memory;
+	uint32_t pte, map;
+	enum pte_state state;
+
+	map = memory_find(memory, memory_find_mm(memory, PARENT), BASE / PAGE + page, &pte);
+	if (!map)
+		return '.';
+	state = mapping_state(&memory->mappings[map], pte);
+	if (memory->mappings[map].order != 2)
+		return state == PTE_WRITABLE ? 'c' : 'e';
+	return state == PTE_WRITABLE ? 'w' : state == PTE_EXCLUSIVE ? 'x' : 'r';
+}
+
+static void assert_states(struct model *m, const struct write_fault_case *c, const char *expected)
+{
+	char after[5] = "";
+
+	for (uint32_t i = 0; i < 4; i++)
+		after[i] = letter(m, i);
+	if (strcmp(after, expected))
+		fail_msg("%s: %s became %s, not %s", c->name, c->before, after, expected);
+}
+
+static void run_case(const struct write_fault_case *c, const char *policy_name,
+		     const char *expected)
+{
+	const struct policy policy = parse(policy_name);
+	struct model_options options = model_options;
+	struct model recorded, predicted;
+	struct outcome r, p;
+	bool copies = strpbrk(c->single, "ce");
+	struct step s = { .kind = STEP_FAULT,
+			  .fault = { .mm = PARENT,
+				     .vma_start = BASE,
+				     .vma_end = BASE + 4 * PAGE,
+				     .address = BASE + c->page * PAGE,
+				     .flags = c->kind == FAULT_UNSHARE ? FAULT_FLAG_UNSHARE
+								       : FAULT_FLAG_WRITE,
+				     .has_flags = true,
+				     .has_address = true,
+				     .has_ret = true,
+				     .has_exit = true,
+				     .entry = 100,
+				     .exit = 200,
+				     .allocated = copies,
+				     .order = copies ? 0 : ORDER_UNKNOWN,
+				     .worker_ptes = -1 } };
+
+	assert_int_equal(model_open(&recorded, &options), 0);
+	set_up(&recorded, c);
+	recorded.sees_alloc = true;
+	assert_int_equal(model_step(&recorded, &s, &r), 0);
+	assert_states(&recorded, c, c->single);
+	options.policy = &policy;
+	assert_int_equal(model_open(&predicted, &options), 0);
+	set_up(&predicted, c);
+	predicted.sees_alloc = true;
+	assert_int_equal(model_predict(&predicted, &s, &r, &p), 0);
+	assert_states(&predicted, c, expected);
+	model_close(&recorded);
+	model_close(&predicted);
+}
+
+static void test_cases_of_the_suite(void **state)
+{
+	size_t nr = sizeof(write_fault_cases) / sizeof(*write_fault_cases), asked = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct write_fault_case *c = &write_fault_cases[i];
+
+		if (!is_modelled(c)) {
+			printf("not in a recording: %s\n", c->name);
+			continue;
+		}
+		run_case(c, "none", c->single);
+		run_case(c, "whole-folio", c->batched);
+		asked++;
+	}
+	assert_true(asked >= 11);
+}
+
+/* --- properties over random steps --- */
+
+#define NR_POLICIES 7
+#define NR_PAGES    64
+
+static const char *const names[NR_POLICIES] = { "none",
+						"window=2",
+						"window=4",
+						"window=8",
+						"whole-folio",
+						"cow-whole-folio",
+						"whole-folio+cow-whole-folio" };
+
+/* A kernel that follows the rules makes the events: the recorded model is asked what it would do.
+ */
+static void random_fault(struct replay *r, uint64_t *random, uint64_t mm, unsigned int order,
+			 uint64_t now)
+{
+	struct memory *memory = &r->recorded.memory;
+	uint64_t page = random_u64(random) % NR_PAGES;
+	struct step s = { .kind = STEP_FAULT, .ts = now + 100 };
+	uint32_t index = memory_find_mm(memory, mm), pte = 0, map = 0;
+
+	if (index)
+		map = memory_find(memory, index, BASE / PAGE + page, &pte);
+	if (map && mapping_state(&memory->mappings[map], pte) == PTE_WRITABLE)
+		return;
+	s.fault = (struct fault){ .mm = mm,
+				  .vma_start = BASE,
+				  .vma_end = BASE + NR_PAGES * PAGE,
+				  .address = BASE + page * PAGE,
+				  .flags = FAULT_FLAG_WRITE,
+				  .has_flags = true,
+				  .has_address = true,
+				  .has_ret = true,
+				  .has_exit = true,
+				  .counted = true,
+				  .entry = now,
+				  .exit = now + 100,
+				  .latency = 100,
+				  .order = ORDER_UNKNOWN,
+				  .worker_ptes = -1 };
+	if (!map || !memory_is_sole(memory, &memory->mappings[map]) ||
+	    (memory->mappings[map].order &&
+	     (!memory->mappings[map].slot || memory->mappings[map].nr_mapped < 2))) {
+		s.fault.allocated = true;
+		s.fault.order = map ? 0 : order;
+	}
+	assert_int_equal(replay_step(r, &s), 0);
+}
+
+static void random_steps(struct replay *r, uint64_t *random)
+{
+	struct step s = { .kind = STEP_EXEC, .mm = PARENT };
+	bool child = false;
+	unsigned int order = random_u64(random) % 2 ? 4 : 2;
+
+	r->recorded.sees_alloc = true;
+	assert_int_equal(replay_step(r, &s), 0);
+	for (uint64_t now = 1000; now < 1000 + 300 * 400; now += 400) {
+		unsigned int dice = random_u64(random) % 40;
+
+		if (!dice && !child) {
+			s = (struct step){ .kind = STEP_FORK, .mm = CHILD, .oldmm = PARENT };
+			assert_int_equal(replay_step(r, &s), 0);
+			child = true;
+		} else if (dice == 1 && child) {
+			s = (struct step){ .kind = STEP_MM_EXIT, .mm = CHILD };
+			assert_int_equal(replay_step(r, &s), 0);
+			child = false;
+		} else {
+			random_fault(r, random, child && dice % 3 == 0 ? CHILD : PARENT, order,
+				     now);
+		}
+	}
+	assert_int_equal(replay_finish(r), 0);
+}
+
+struct sums {
+	uint64_t recorded, predicted, waste;
+};
+
+static struct sums sum(const struct prediction *p)
+{
+	const struct replay_row *rows = &p->rows->row[0][0][0];
+	struct sums s = { 0 };
+
+	for (size_t i = 0; i < NR_CLASSES * NR_ORDERS * NR_LEVELS; i++) {
+		s.recorded += rows[i].recorded_faults;
+		s.predicted += rows[i].predicted_faults;
+		s.waste += rows[i].waste_ptes;
+	}
+	return s;
+}
+
+/* Every fault under "none" is the recorded one, row by row and with its time. */
+static void assert_identity(const struct prediction *p)
+{
+	const struct replay_row *rows = &p->rows->row[0][0][0];
+
+	for (size_t i = 0; i < NR_CLASSES * NR_ORDERS * NR_LEVELS; i++) {
+		assert_int_equal(rows[i].recorded_faults, rows[i].predicted_faults);
+		assert_int_equal(rows[i].recorded_time, rows[i].kept_time);
+		assert_int_equal(rows[i].recorded_ptes, rows[i].predicted_ptes);
+		assert_int_equal(rows[i].waste_ptes + rows[i].batches + rows[i].switched, 0);
+	}
+}
+
+static void test_properties(void **state)
+{
+	uint64_t random = 0x5eed;
+	uint64_t saved = 0;
+
+	for (int run = 0; run < 500; run++) {
+		struct policy policies[NR_POLICIES];
+		struct sums s[NR_POLICIES];
+		struct replay r;
+
+		for (int i = 0; i < NR_POLICIES; i++)
+			policies[i] = parse(names[i]);
+		assert_int_equal(
+			replay_open(&r, &model_options, policies, NR_POLICIES, STALE_NONE, NULL),
+			0);
+		random_steps(&r, &random);
+		assert_identity(&r.predictions[0]);
+		for (int i = 0; i < NR_POLICIES; i++)
+			s[i] = sum(&r.predictions[i]);
+		/* a wider window never predicts more faults, nor less waste, than a narrower one */
+		for (int i = 1; i <= 4; i++) {
+			assert_true(s[i].predicted <= s[i - 1].predicted);
+			assert_true(s[i].waste >= s[i - 1].waste);
+		}
+		assert_true(s[5].predicted <= s[0].predicted);
+		assert_true(s[6].predicted <= s[4].predicted);
+		saved += s[0].predicted - s[6].predicted;
+		replay_close(&r);
+	}
+	assert_true(saved > 1000);
+}
+
+/* Every avoided fault comes back where every translation is stale: no fewer faults than recorded.
+ */
+static void test_stale_tlb(void **state)
+{
+	uint64_t random = 7;
+	const struct policy policy = parse("whole-folio");
+
+	for (int run = 0; run < 50; run++) {
+		uint64_t before = random;
+		struct replay r;
+		struct sums none, ascending, all;
+
+		assert_int_equal(replay_open(&r, &model_options, &policy, 1, STALE_NONE, NULL), 0);
+		random_steps(&r, &random);
+		none = sum(&r.predictions[0]);
+		replay_close(&r);
+		random = before;
+		assert_int_equal(replay_open(&r, &model_options, &policy, 1, STALE_ASCENDING, NULL),
+				 0);
+		random_steps(&r, &random);
+		ascending = sum(&r.predictions[0]);
+		replay_close(&r);
+		random = before;
+		assert_int_equal(replay_open(&r, &model_options, &policy, 1, STALE_ALL, NULL), 0);
+		random_steps(&r, &random);
+		all = sum(&r.predictions[0]);
+		replay_close(&r);
+		assert_true(none.predicted <= ascending.predicted);
+		assert_true(ascending.predicted <= all.predicted);
+		assert_int_equal(all.predicted, all.recorded);
+	}
+}
+
+/* --- recordings --- */
+
+static int replay_one(void *ctx, const struct steps *steps, const struct step *s)
+{
+	struct replay *r = ctx;
+
+	if (!r->nr) {
+		const struct model_options options = steps_model_options(steps);
+		const struct policy policies[2] = { parse("none"),
+						    parse("whole-folio+cow-whole-folio") };
+
+		assert_int_equal(
+			replay_open(r, &options, policies, 2, STALE_NONE, steps->options->filter),
+			0);
+	}
+	steps_tell_model(steps, &r->recorded);
+	return replay_step(r, s);
+}
+
+/* The figures of traces/README.md: one fault a folio where the folio is reused, or copied, at once.
+ */
+static const struct recording_case {
+	const char *path, *addr;
+	unsigned int class, order, level;
+	uint64_t recorded, predicted, waste;
+} recordings[] = {
+	{ "x86_64-reuse-64k", "7fc78c200000-7fc78ca00000", CLASS_REUSE, 4, 0, 2048, 128, 0 },
+	{ "x86_64-reuse-4k", "7f7783c00000-7f7783e00000", CLASS_REUSE, 0, 0, 512, 512, 0 },
+	{ "x86_64-reuse-2m-pmd", "7fc3a1e00000-7fc3a2600000", CLASS_REUSE, 9, 1, 4, 4, 0 },
+	{ "x86_64-cow-64k", "7f4f57800000-7f4f57c00000", CLASS_COW, 4, 0, 1024, 64, 0 },
+	{ "aarch64-reuse-64k", "ffff96000000-ffff96800000", CLASS_REUSE, 4, 0, 2048, 128, 0 },
+	{ "aarch64-reuse-4k", "ffffb7800000-ffffb7a00000", CLASS_REUSE, 0, 0, 512, 512, 0 },
+	{ "aarch64-reuse-2m-pmd", "ffff86400000-ffff86c00000", CLASS_REUSE, 9, 1, 4, 4, 0 },
+	{ "aarch64-cow-64k", "ffffb6800000-ffffb6c00000", CLASS_COW, 4, 0, 1024, 64, 0 },
+};
+
+static void test_recordings(void **state)
+{
+	for (size_t i = 0; i < sizeof(recordings) / sizeof(*recordings); i++) {
+		const struct recording_case *c = &recordings[i];
+		struct filter filter = { 0 };
+		struct replay r = { 0 };
+		struct report_options options = { .steps.filter = &filter,
+						  .step = replay_one,
+						  .ctx = &r };
+		struct recording rec = { 0 };
+		const struct replay_row *row;
+		const char *reason;
+		char path[128];
+
+		snprintf(path, sizeof(path), "traces/lab/%s.dat", c->path);
+		assert_null(filter_add(&filter, "addr", c->addr));
+		assert_int_equal(report_read(path, &options, &rec, &reason), 0);
+		assert_int_equal(replay_finish(&r), 0);
+		assert_identity(&r.predictions[0]);
+		row = &r.predictions[1].rows->row[c->class][c->order][c->level];
+		assert_int_equal(row->recorded_faults, c->recorded);
+		assert_int_equal(row->predicted_faults, c->predicted);
+		assert_int_equal(row->waste_ptes, c->waste);
+		replay_close(&r);
+		recording_release(&rec);
+		filter_release(&filter);
+	}
+}
+
+/* --- policies and costs --- */
+
+static void test_bad_policies(void **state)
+{
+	static const char *const bad[] = { "",
+					   "whole",
+					   "window",
+					   "window=",
+					   "window=3",
+					   "window=0",
+					   "window=1024",
+					   "window=4x",
+					   "none+none",
+					   "cow-whole-folio+cow-whole-folio",
+					   "whole-folio+" };
+	struct policy p;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_non_null(policy_parse(&p, bad[i], &machine));
+	assert_null(policy_parse(&p, "contpte", &machine));
+	assert_int_equal(p.window, 16);
+	assert_null(policy_parse(&p, "contpte", &(struct policy_machine){ .page_size = 65536 }));
+	assert_int_equal(p.window, 32);
+}
+
+static void test_time_of_batches(void **state)
+{
+	struct replay_rows rows = { 0 };
+	struct replay_row *row = &rows.row[CLASS_REUSE][4][LEVEL_PTE];
+	struct costs costs = {
+		.reuse = { .known = true, .base = 50, .per_pte = 20, .low = 15, .high = 30 }
+	};
+	struct predicted_time t;
+
+	*row = (struct replay_row){ .recorded_faults = 32,
+				    .predicted_faults = 2,
+				    .recorded_time = 32 * 400,
+				    .kept_time = 2 * 400,
+				    .batches = 2,
+				    .extra_ptes = 30 };
+	t = replay_time(&rows, CLASS_REUSE, 4, LEVEL_PTE, &costs);
+	assert_true(t.known);
+	assert_true(t.value == 2 * 400 + 2 * 50 + 30 * 20);
+	assert_true(t.low == 2 * 400 + 2 * 50 + 30 * 15);
+	assert_true(t.high == 2 * 400 + 2 * 50 + 30 * 30);
+	/* without costs there are no times */
+	costs.reuse.known = false;
+	assert_false(replay_time(&rows, CLASS_REUSE, 4, LEVEL_PTE, &costs).known);
+}
+
+static void test_costs_text(void **state)
+{
+	struct costs c = { 0 };
+
+	assert_null(costs_parse(&c, "17.5,300"));
+	assert_true(c.reuse.known && c.reuse.per_pte == 17.5 && c.copy.base == 300);
+	assert_non_null(costs_parse(&c, "x"));
+	assert_non_null(costs_parse(&c, "1,"));
+	assert_non_null(costs_parse(&c, "1,2,3"));
+	assert_non_null(costs_parse(&c, "-1"));
+	assert_non_null(costs_parse(&c, "nan"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases_of_the_suite), cmocka_unit_test(test_properties),
+		cmocka_unit_test(test_stale_tlb),	   cmocka_unit_test(test_recordings),
+		cmocka_unit_test(test_bad_policies),	   cmocka_unit_test(test_time_of_batches),
+		cmocka_unit_test(test_costs_text),
+	};
+
+	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
+}
