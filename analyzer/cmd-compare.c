@@ -8,6 +8,7 @@
 #include "command.h"
 #include "compare_out.h"
 #include "compare_read.h"
+#include "html_report.h"
 
 #define DEFAULT_METRICS                                                               \
 	"faults,faults_per_pte,latency_ns.p50,latency_ns.p99,latency_ns.max,"         \
@@ -22,6 +23,7 @@ enum {
 	OPT_COMMIT_MESSAGE,
 	OPT_RAW,
 	OPT_FORCE,
+	OPT_HTML,
 };
 
 static const struct option options[] = { { "threshold", required_argument, NULL, OPT_THRESHOLD },
@@ -31,6 +33,7 @@ static const struct option options[] = { { "threshold", required_argument, NULL,
 					   OPT_COMMIT_MESSAGE },
 					 { "raw", no_argument, NULL, OPT_RAW },
 					 { "force", no_argument, NULL, OPT_FORCE },
+					 { "html", required_argument, NULL, OPT_HTML },
 					 { 0 } };
 
 struct compare_command {
@@ -40,6 +43,8 @@ struct compare_command {
 	enum compare_split split;
 	const char *metrics;
 	bool force;
+	const char *html;	 /* --html FILE; NULL: standard output */
+	struct plot_side *plots; /* of both sides, for the page's pictures; owned; NULL without */
 };
 
 static void usage(void)
@@ -58,7 +63,8 @@ static void usage(void)
 	      "      --metric LIST    figures to compare, by their columns in report\n"
 	      "      --by LIST        tell rows apart by class,order (default), comm or mm\n"
 	      "      --threshold P    mark changes of at least P percent (default 1)\n"
-	      "      --force          compare what is unlike, too\n",
+	      "      --force          compare what is unlike, too\n"
+	      "      --html FILE      write a page with tables and pictures (by gnuplot)\n",
 	      stdout);
 	input_options_help(stdout);
 	fputs("\nColumns of tsv and csv:\n", stdout);
@@ -126,6 +132,9 @@ static int take(void *ctx, int val, const char *value)
 	case OPT_RAW:
 		cmd->output.view = VIEW_RAW;
 		return 0;
+	case OPT_HTML:
+		cmd->html = value;
+		return 0;
 	default:
 		cmd->force = true;
 		return 0;
@@ -162,13 +171,14 @@ static int choose_metrics(struct compare_command *cmd)
 }
 
 /* Read the files of a side. Returns the worst exit code; stops where nothing could be read. */
-static int read_side(struct compare_command *cmd, char **files, int nr, struct compare_side *side)
+static int read_side(struct compare_command *cmd, char **files, int nr, struct compare_side *side,
+		     struct plot_side *plot)
 {
 	int worst = EXIT_GOOD;
 
 	for (int i = 0; i < nr; i++) {
 		bool readable;
-		int code = compare_read(&cmd->in, files[i], cmd->split, side, &readable);
+		int code = compare_read(&cmd->in, files[i], cmd->split, side, plot, &readable);
 
 		if (code && !readable)
 			return code;
@@ -218,16 +228,47 @@ static int check_sides(struct compare_command *cmd, const struct compare_side si
 	return check_alike(cmd, sides);
 }
 
+/* All recordings of a side as one, for its pictures. */
+static void finish_plot(struct plot_side *plot, const struct compare_side *side)
+{
+	struct recording *recs = calloc(side->nr + 1, sizeof(*recs)); /* borrowed, all of them */
+
+	if (!recs)
+		abort();
+	for (size_t i = 0; i < side->nr; i++)
+		recs[i] = side->inputs[i].rec;
+	if (recordings_total(&plot->total, recs, side->nr))
+		abort();
+	free(recs);
+}
+
+static int write_page(struct compare_command *cmd, const struct comparison *c,
+		      const struct compare_side sides[NR_SIDES])
+{
+	char reason[256];
+	int err;
+
+	for (size_t s = 0; s < NR_SIDES; s++)
+		finish_plot(&cmd->plots[s], &sides[s]);
+	err = html_compare(cmd->html, c, &cmd->output, cmd->plots, reason, sizeof(reason));
+	if (err)
+		fprintf(stderr, "fault-analyze: %s\n", reason);
+	return err ? EXIT_DAMAGED : EXIT_GOOD;
+}
+
 static int compare(struct compare_command *cmd, const struct compare_side sides[NR_SIDES])
 {
 	struct comparison c = { 0 };
-	int err;
+	int code = EXIT_GOOD, err = 0;
 
 	if (compare_sides(&c, sides, &cmd->options))
 		abort();
-	err = output_compare(stdout, &c, sides, &cmd->output);
+	if (cmd->html)
+		code = write_page(cmd, &c, sides);
+	else
+		err = output_compare(stdout, &c, sides, &cmd->output);
 	comparison_release(&c);
-	return err ? input_write_failed(err) : EXIT_GOOD;
+	return err ? input_write_failed(err) : code;
 }
 
 /* The files of both sides: around @split, or the only two. Returns an exit code. */
@@ -270,11 +311,17 @@ int cmd_compare(int argc, char **argv)
 		goto out;
 	cmd.output.format = cmd.in.format;
 	cmd.output.columns = cmd.in.columns;
+	if (cmd.html) {
+		cmd.plots = calloc(NR_SIDES, sizeof(*cmd.plots));
+		if (!cmd.plots)
+			abort();
+	}
 	code = choose_metrics(&cmd);
 	if (!code)
 		code = find_files(argc, argv, split, files, nr_files);
 	for (size_t s = 0; s < NR_SIDES && !code; s++) {
-		int side_code = read_side(&cmd, files[s], nr_files[s], &sides[s]);
+		int side_code = read_side(&cmd, files[s], nr_files[s], &sides[s],
+					  cmd.plots ? &cmd.plots[s] : NULL);
 
 		if (side_code > worst)
 			worst = side_code;
@@ -289,8 +336,12 @@ int cmd_compare(int argc, char **argv)
 	if (!code)
 		code = worst;
 out:
-	for (size_t s = 0; s < NR_SIDES; s++)
+	for (size_t s = 0; s < NR_SIDES; s++) {
 		compare_side_release(&sides[s]);
+		if (cmd.plots)
+			plot_side_release(&cmd.plots[s]);
+	}
+	free(cmd.plots);
 	free(cmd.options.metrics);
 	input_release(&cmd.in);
 	return code;

@@ -81,6 +81,12 @@ static const char *metric_path(const struct compare_cell_row *r)
 	return key;
 }
 
+/* Exact figures have a range, but no interval of confidence. */
+static bool has_interval(const struct compare_cell_row *r)
+{
+	return !block_of(r)->exact && !isnan(r->row->low);
+}
+
 static struct cell get(const void *data, const struct column *column)
 {
 	const struct compare_cell_row *r = data;
@@ -105,9 +111,9 @@ static struct cell get(const void *data, const struct column *column)
 	case C_CHANGE:
 		return percent(row->change);
 	case C_LOW:
-		return percent(row->low);
+		return percent(has_interval(r) ? row->low : NAN);
 	case C_HIGH:
-		return percent(row->high);
+		return percent(has_interval(r) ? row->high : NAN);
 	case C_RUNS_BEFORE:
 		return count(row->runs[BEFORE]);
 	case C_RUNS_AFTER:
@@ -135,11 +141,11 @@ static struct json_object *pair(struct json_object *first, struct json_object *s
 
 static struct json_object *json_interval(const void *data, const struct column *column)
 {
-	const struct compare_row *row = ((const struct compare_cell_row *)data)->row;
+	const struct compare_cell_row *r = data;
 
-	if (isnan(row->low))
+	if (!has_interval(r))
 		return NULL;
-	return pair(json_real(100 * row->low), json_real(100 * row->high));
+	return pair(json_real(100 * r->row->low), json_real(100 * r->row->high));
 }
 
 static struct json_object *json_runs(const void *data, const struct column *column)
@@ -152,13 +158,13 @@ static struct json_object *json_runs(const void *data, const struct column *colu
 
 /* clang-format off */
 static const struct column list[] = {
-	{ "arch", "", "machine, as uname -m", 0, get, NULL, 0, C_ARCH },
-	{ "group", "", "task or mm, where split by it", 0, get, NULL, 0, C_LABEL },
-	{ "class", "", "what the faults were for", 0, get, NULL, 0, C_CLASS },
-	{ "from", "", "what a cow copied from", 0, get, NULL, 0, C_FROM },
+	{ "arch", "", "machine, as uname -m", COLUMN_LEFT, get, NULL, 0, C_ARCH },
+	{ "group", "", "task or mm, where split by it", COLUMN_LEFT, get, NULL, 0, C_LABEL },
+	{ "class", "", "what the faults were for", COLUMN_LEFT, get, NULL, 0, C_CLASS },
+	{ "from", "", "what a cow copied from", COLUMN_LEFT, get, NULL, 0, C_FROM },
 	{ "order", "", "order of the folio", 0, get, NULL, 0, C_ORDER },
-	{ "level", "", "page table level", 0, get, NULL, 0, C_LEVEL },
-	{ "metric", "", "path of the figure in a report", 0, get, NULL, 0, C_METRIC },
+	{ "level", "", "page table level", COLUMN_LEFT, get, NULL, 0, C_LEVEL },
+	{ "metric", "", "path of the figure in a report", COLUMN_LEFT, get, NULL, 0, C_METRIC },
 	{ "before", "", "median of the runs before", 0, get, NULL, 0, C_BEFORE },
 	{ "after", "", "median of the runs after", 0, get, NULL, 0, C_AFTER },
 	{ "change_percent", "", "Hodges-Lehmann, of logarithms", 0, get, NULL, 0, C_CHANGE },
@@ -171,7 +177,7 @@ static const struct column list[] = {
 	{ "runs", NULL, NULL, COLUMN_JSON_ONLY, NULL, json_runs, 0, 0 },
 	{ "p", "", "Mann-Whitney, corrected after Holm", 0, get, NULL, 0, C_P },
 	{ "exact", "", "times are counts of instructions", 0, get, NULL, 0, C_EXACT },
-	{ "verdict", "", "improvement, regression, same, inconclusive, insufficient", 0, get, NULL,
+	{ "verdict", "", "improvement, regression, same, inconclusive, insufficient", COLUMN_LEFT, get, NULL,
 	  0, C_VERDICT },
 };
 /* clang-format on */

@@ -17,6 +17,7 @@ struct mm_group {
 struct splitter {
 	enum compare_split split;
 	struct compare_input *input;
+	struct plot_side *plot; /* or NULL */
 	struct mm_group *mms;
 	size_t nr_mms;
 };
@@ -100,9 +101,9 @@ static int name_mm(struct splitter *s, struct mm_group *mm)
 	return add_group(s->input, label, &mm->group);
 }
 
-static int split_fault(void *ctx, const struct fault *f, const struct outcome *o, const char *comm)
+static int split_fault(struct splitter *s, const struct fault *f, const struct outcome *o,
+		       const char *comm)
 {
-	struct splitter *s = ctx;
 	struct mm_group *mm = take_mm(s, f->mm);
 	int err;
 
@@ -112,8 +113,16 @@ static int split_fault(void *ctx, const struct fault *f, const struct outcome *o
 	return err ? err : summary_add_fault(&s->input->groups[mm->group].summary, f, o);
 }
 
+static int take_fault(void *ctx, const struct fault *f, const struct outcome *o, const char *comm)
+{
+	struct splitter *s = ctx;
+	int err = s->plot ? plot_side_add(s->plot, f, o) : 0;
+
+	return err || s->split == SPLIT_NONE ? err : split_fault(s, f, o, comm);
+}
+
 /* An episode belongs to the task that faulted last in its mm. */
-static int split_episode(void *ctx, const struct episode *e)
+static int take_episode(void *ctx, const struct episode *e)
 {
 	struct splitter *s = ctx;
 	const struct mm_group *mm = find_mm(s, e->mm);
@@ -177,23 +186,26 @@ static int read_report(struct input *in, const char *path, enum compare_split sp
 }
 
 static int read_recording(struct input *in, const char *path, enum compare_split split,
-			  struct compare_side *side, bool *readable)
+			  struct compare_side *side, struct plot_side *plot, bool *readable)
 {
-	struct splitter splitter = { .split = split, .input = add_inputs(side, 1) };
+	struct splitter splitter = { .split = split, .plot = plot };
 	int code;
 
-	if (split != SPLIT_NONE) {
-		in->report.fault = split_fault;
-		in->report.episode = split_episode;
-		in->report.ctx = &splitter;
-	}
+	splitter.input = add_inputs(side, 1);
+	if (plot)
+		plot->has_first = false;
+	if (plot || split != SPLIT_NONE)
+		in->report.fault = take_fault;
+	if (split != SPLIT_NONE)
+		in->report.episode = take_episode;
+	in->report.ctx = &splitter;
 	code = input_read(in, path, &splitter.input->rec, readable);
 	free(splitter.mms);
 	return code;
 }
 
 int compare_read(struct input *in, const char *path, enum compare_split split,
-		 struct compare_side *side, bool *readable)
+		 struct compare_side *side, struct plot_side *plot, bool *readable)
 {
 	int is_report = report_json_probe(path);
 
@@ -201,6 +213,6 @@ int compare_read(struct input *in, const char *path, enum compare_split split,
 	if (is_report < 0)
 		return complain(path, strerror(-is_report));
 	if (!is_report)
-		return read_recording(in, path, split, side, readable);
+		return read_recording(in, path, split, side, plot, readable);
 	return read_report(in, path, split, side);
 }

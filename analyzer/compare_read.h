@@ -5,6 +5,7 @@
 
 #include "compare.h"
 #include "input.h"
+#include "plot_data.h"
 
 /* How the faults of a recording are split into groups. */
 enum compare_split {
@@ -14,11 +15,12 @@ enum compare_split {
 };
 
 /*
- * Read @path and add its recording, or those of its report, to @side. Returns an exit code after
- * saying in one line what is wrong: EXIT_DAMAGED too where a recording was read, but not all of it
+ * Read @path and add its recording, or those of its report, to @side; its faults to @plot, too,
+ * when that is not NULL. Returns an exit code after saying in one line what is wrong: EXIT_DAMAGED
+ * too where a recording was read, but not all of it
  * (*readable is then true).
  */
 int compare_read(struct input *in, const char *path, enum compare_split split,
-		 struct compare_side *side, bool *readable);
+		 struct compare_side *side, struct plot_side *plot, bool *readable);
 
 #endif

@@ -75,6 +75,13 @@ static int take_fault(void *ctx, const struct fault *f, const struct outcome *o,
 	return plot_side_add(ctx, f, o);
 }
 
+void plot_side_watch(struct plot_side *side, struct report_options *options)
+{
+	side->has_first = false;
+	options->fault = take_fault;
+	options->ctx = side;
+}
+
 static struct recording *add_recordings(struct plot_side *side, size_t nr)
 {
 	struct recording *recs = reallocarray(side->recs, side->nr_recs + nr + 1, sizeof(*recs));
@@ -119,9 +126,7 @@ int plot_read(struct input *in, const char *path, struct plot_side *side, bool *
 		*readable = code == EXIT_GOOD;
 		return code;
 	}
-	side->has_first = false;
-	in->report.fault = take_fault;
-	in->report.ctx = side;
+	plot_side_watch(side, &in->report);
 	return input_read(in, path, add_recordings(side, 1), readable);
 }
 

@@ -39,6 +39,9 @@ int plot_read(struct input *in, const char *path, struct plot_side *side, bool *
 /* Take in one fault of the recording that is being read. Returns 0 or -ENOMEM. */
 int plot_side_add(struct plot_side *side, const struct fault *f, const struct outcome *o);
 
+/* Have report_read() with @options tell @side of the faults of one more recording. */
+void plot_side_watch(struct plot_side *side, struct report_options *options);
+
 /* Add up what was read. Returns 0 or -ENOMEM. */
 int plot_side_finish(struct plot_side *side);
 

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes rows by their columns: text through libsmartcols, TSV and CSV, JSON through json-c. */
+/* Writes rows by their columns: text through libsmartcols, TSV, CSV and HTML. */
 #include <ctype.h>
 #include <errno.h>
-#include <json-c/json.h>
 #include <libsmartcols.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "html.h"
 #include "json_out.h"
 #include "table.h"
 
-#define CELL_MAX      64   /* bytes of a figure as text */
 #define TEXT_MAX_ROWS 1000 /* of a text table; then it is printed and a new one begins */
 
 int format_parse(const char *name)
@@ -22,76 +20,6 @@ int format_parse(const char *name)
 		if (!strcmp(name, names[i]))
 			return i;
 	return -EINVAL;
-}
-
-/* Cells. */
-
-/* Four significant digits, but never fewer than all digits before the point. */
-static void readable_real(char *buf, size_t size, double value)
-{
-	snprintf(buf, size, fabs(value) >= 1000 ? "%.1f" : "%.4g", value);
-	if (!strpbrk(buf, ".e"))
-		strncat(buf, ".0", size - strlen(buf) - 1);
-}
-
-static void readable_size(char *buf, size_t size, uint64_t bytes)
-{
-	static const char units[] = "\0KMGTPE";
-	unsigned int unit = 0;
-
-	while (bytes && bytes % 1024 == 0 && units[unit + 1]) {
-		bytes /= 1024;
-		unit++;
-	}
-	snprintf(buf, size, "%llu%.1s", (unsigned long long)bytes, &units[unit]);
-}
-
-static void readable_count(char *buf, size_t size, const struct cell *cell)
-{
-	unsigned long long count = cell->count;
-
-	if (cell->type == CELL_SIZE)
-		readable_size(buf, size, count);
-	else
-		snprintf(buf, size, "%llu.%09llu", count / 1000000000, count % 1000000000);
-}
-
-static bool cell_unknown(const struct cell *cell)
-{
-	return cell->type == CELL_UNKNOWN || (cell->type == CELL_TEXT && !cell->text) ||
-	       (cell->type == CELL_REAL && !isfinite(cell->real));
-}
-
-/* The cell as text: in @buf, or what it points to. */
-static const char *cell_text(const struct cell *cell, enum format format, char buf[CELL_MAX])
-{
-	if (cell_unknown(cell))
-		return "n/a";
-	switch (cell->type) {
-	case CELL_TEXT:
-		return cell->text;
-	case CELL_BOOL:
-		return cell->yes ? "yes" : "no";
-	case CELL_HEX:
-		snprintf(buf, CELL_MAX, "0x%llx", (unsigned long long)cell->count);
-		break;
-	case CELL_REAL:
-		if (format == FORMAT_TEXT)
-			readable_real(buf, CELL_MAX, cell->real);
-		else
-			real_text(buf, CELL_MAX, cell->real);
-		break;
-	case CELL_SIZE:
-	case CELL_STAMP:
-		if (format == FORMAT_TEXT) {
-			readable_count(buf, CELL_MAX, cell);
-			break;
-		}
-		/* fall through */
-	default:
-		snprintf(buf, CELL_MAX, "%llu", (unsigned long long)cell->count);
-	}
-	return buf;
 }
 
 void text_write(FILE *out, const char *text)
@@ -118,204 +46,6 @@ static void csv_write(FILE *out, const char *text)
 	}
 	putc('"', out);
 }
-
-/* JSON. */
-
-static struct json_object *cell_json(const struct cell *cell)
-{
-	char buf[CELL_MAX];
-
-	if (cell_unknown(cell))
-		return NULL;
-	switch (cell->type) {
-	case CELL_TEXT:
-		return json_text(cell->text);
-	case CELL_REAL:
-		return json_real(cell->real);
-	case CELL_BOOL:
-		return json_object_new_boolean(cell->yes);
-	case CELL_HEX:
-		return json_object_new_string(cell_text(cell, FORMAT_JSON, buf));
-	default:
-		return json_object_new_uint64(cell->count);
-	}
-}
-
-/* Keys and lists of keys. */
-
-static bool at_word_end(char c)
-{
-	return !c || c == '_' || c == '.';
-}
-
-/* The key of a column whose times are ticks: "latency_ns.p50" becomes "latency_ticks.p50". */
-static void ticks_key(char out[KEY_MAX], const char *key)
-{
-	const char *ns = key;
-
-	while ((ns = strstr(ns, "ns")) &&
-	       !((ns == key || at_word_end(ns[-1])) && at_word_end(ns[2])))
-		ns++;
-	if (ns)
-		snprintf(out, KEY_MAX, "%.*sticks%s", (int)(ns - key), key, ns + 2);
-	else
-		snprintf(out, KEY_MAX, "%s", key);
-}
-
-void column_key(char out[KEY_MAX], const struct column *c, bool ns)
-{
-	if (ns || !(c->flags & COLUMN_TIME))
-		snprintf(out, KEY_MAX, "%s", c->key);
-	else
-		ticks_key(out, c->key);
-}
-
-/* How well @name of @length means a key: 2 itself, 1 the object that it is a member of, 0 not. */
-static int name_matches(const char *name, size_t length, const char *key)
-{
-	if (strncmp(name, key, length))
-		return 0;
-	return !key[length] ? 2 : key[length] == '.';
-}
-
-static int name_means(const char *name, size_t length, const struct column *c)
-{
-	int ns, ticks;
-	char key[KEY_MAX];
-
-	if (c->flags & COLUMN_JSON_ONLY || !length)
-		return 0;
-	if (length == 3 && !strncmp(name, "all", 3))
-		return 2;
-	column_key(key, c, false);
-	ns = name_matches(name, length, c->key);
-	ticks = name_matches(name, length, key);
-	return ns > ticks ? ns : ticks;
-}
-
-/* The best that @name means among the columns: "faults" is a column, and not faults.total too. */
-static int best_meaning(const char *name, size_t length, const struct column *columns, size_t nr)
-{
-	int best = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		int means = name_means(name, length, &columns[i]);
-
-		if (means > best)
-			best = means;
-	}
-	return best;
-}
-
-const char *columns_unknown(const struct column *columns, size_t nr, const char *list)
-{
-	while (*list) {
-		size_t length = strcspn(list, ",");
-
-		if (!best_meaning(list, length, columns, nr))
-			return list;
-		list += length;
-		list += *list == ',';
-	}
-	return NULL;
-}
-
-size_t columns_listed(const struct column *columns, size_t nr, const char *list,
-		      const struct column **out, size_t max)
-{
-	size_t nr_out = 0;
-
-	while (*list) {
-		size_t length = strcspn(list, ",");
-		int best = best_meaning(list, length, columns, nr);
-
-		for (size_t i = 0; i < nr && best; i++) {
-			if (name_means(list, length, &columns[i]) != best)
-				continue;
-			if (nr_out < max)
-				out[nr_out] = &columns[i];
-			nr_out++;
-		}
-		list += length;
-		list += *list == ',';
-	}
-	return nr_out;
-}
-
-void columns_help(FILE *out, const struct column *columns, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (!(columns[i].flags & COLUMN_JSON_ONLY))
-			fprintf(out, "  %-26s %s\n", columns[i].key, columns[i].help);
-}
-
-/* Set member "a.b" of @object. Takes over @value; -ENOMEM then frees it. */
-static int set_path(struct json_object *object, const char *path, struct json_object *value)
-{
-	const char *dot = strchr(path, '.');
-	char name[KEY_MAX];
-	struct json_object *member;
-
-	if (dot) {
-		snprintf(name, sizeof(name), "%.*s", (int)(dot - path), path);
-		if (!json_object_object_get_ex(object, name, &member)) {
-			member = json_object_new_object();
-			if (!member || json_object_object_add(object, name, member))
-				goto no_memory;
-		}
-		object = member;
-		path = dot + 1;
-	}
-	if (json_object_object_add(object, path, value))
-		goto no_memory;
-	return 0;
-no_memory:
-	json_object_put(value);
-	return -ENOMEM;
-}
-
-/* Say null for the ns key of a figure in ticks; of an object once, not for each member. */
-static int set_null_root(struct json_object *object, const char *key)
-{
-	char root[KEY_MAX];
-
-	snprintf(root, sizeof(root), "%.*s", (int)strcspn(key, "."), key);
-	return json_object_object_add(object, root, NULL) ? -ENOMEM : 0;
-}
-
-struct json_object *columns_json(const struct column *columns, size_t nr, unsigned int wanted,
-				 const void *row, bool ns)
-{
-	struct json_object *object = json_object_new_object();
-	int err = object ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < nr && !err; i++) {
-		const struct column *c = &columns[i];
-		char key[KEY_MAX];
-		struct cell cell;
-
-		if (c->flags & COLUMN_NO_JSON || (wanted && !(c->flags & wanted)))
-			continue;
-		if (!ns && c->flags & COLUMN_TIME)
-			err = set_null_root(object, c->key);
-		if (err)
-			break;
-		column_key(key, c, ns);
-		if (c->json) {
-			err = set_path(object, key, c->json(row, c));
-		} else {
-			cell = c->get(row, c);
-			err = set_path(object, key, cell_json(&cell));
-		}
-	}
-	if (err) {
-		json_object_put(object);
-		return NULL;
-	}
-	return object;
-}
-
-/* Tables. */
 
 struct chosen {
 	const struct column *column;
@@ -371,8 +101,55 @@ static void write_field(struct table *t, size_t i, const char *text)
 		text_write(t->out, text);
 }
 
+/* The figure as it is read, and beside it, for programs and tests, its key and exact value. */
+static void write_html_field(struct table *t, size_t i, const struct cell *cell)
+{
+	const struct column *c = t->chosen[i].column;
+	char key[KEY_MAX], buf[CELL_MAX];
+
+	column_key(key, c, t->chosen[i].ns);
+	fprintf(t->out, "<td%s data-key=\"", c->flags & COLUMN_LEFT ? " class=\"word\"" : "");
+	html_write(t->out, key);
+	fputs("\" data-value=\"", t->out);
+	html_write(t->out, cell_text(cell, FORMAT_TSV, buf));
+	fputs("\">", t->out);
+	html_write(t->out, cell_text(cell, FORMAT_HTML, buf));
+	fputs("</td>", t->out);
+}
+
+/* A key that may be broken into lines after each of its words. */
+static void write_breakable(FILE *out, const char *key)
+{
+	for (; *key; key++) {
+		putc(*key, out); /* letters, digits, "_" and "." */
+		if (*key == '_' || *key == '.')
+			fputs("<wbr>", out);
+	}
+}
+
+static void write_html_heading(struct table *t)
+{
+	fputs("<div class=\"wide\"><table><thead><tr>", t->out);
+	for (size_t i = 0; i < t->nr_chosen; i++) {
+		char key[KEY_MAX];
+
+		column_key(key, t->chosen[i].column, t->chosen[i].ns);
+		fprintf(t->out, "<th%s title=\"",
+			t->chosen[i].column->flags & COLUMN_LEFT ? " class=\"word\"" : "");
+		html_write(t->out, t->chosen[i].column->help);
+		fputs("\">", t->out);
+		write_breakable(t->out, key);
+		fputs("</th>", t->out);
+	}
+	fputs("</tr></thead><tbody>\n", t->out);
+}
+
 static void write_heading(struct table *t)
 {
+	if (t->format == FORMAT_HTML) {
+		write_html_heading(t);
+		return;
+	}
 	for (size_t i = 0; i < t->nr_chosen; i++) {
 		char key[KEY_MAX];
 
@@ -437,6 +214,20 @@ static int print_text(struct table *t)
 	return output_error(t->out);
 }
 
+static int set_text(struct libscols_line *line, size_t i, const struct cell *cell)
+{
+	char buf[CELL_MAX];
+
+	return scols_line_set_data(line, i, cell_text(cell, FORMAT_TEXT, buf));
+}
+
+static void write_separated(struct table *t, size_t i, const struct cell *cell)
+{
+	char buf[CELL_MAX];
+
+	write_field(t, i, cell_text(cell, t->format, buf));
+}
+
 int table_row(struct table *t, const void *row, bool ns)
 {
 	struct libscols_line *line = NULL;
@@ -445,26 +236,26 @@ int table_row(struct table *t, const void *row, bool ns)
 		line = scols_table_new_line(t->text, NULL);
 		if (!line)
 			return -ENOMEM;
+	} else if (t->format == FORMAT_HTML) {
+		fputs("<tr>", t->out);
 	}
 	for (size_t i = 0; i < t->nr_chosen; i++) {
 		const struct column *c = t->chosen[i].column;
 		struct cell cell = { .type = CELL_UNKNOWN };
-		char buf[CELL_MAX];
-		const char *text;
 
 		if (!(c->flags & COLUMN_TIME) || t->chosen[i].ns == ns)
 			cell = c->get(row, c);
-		text = cell_text(&cell, t->format, buf);
-		if (!line)
-			write_field(t, i, text);
-		else if (scols_line_set_data(line, i, text))
+		if (line && set_text(line, i, &cell))
 			return -ENOMEM;
+		if (t->format == FORMAT_HTML)
+			write_html_field(t, i, &cell);
+		else if (!line)
+			write_separated(t, i, &cell);
 	}
-	if (!line) {
-		putc('\n', t->out);
-		return output_error(t->out);
-	}
-	return scols_table_get_nlines(t->text) < TEXT_MAX_ROWS ? 0 : print_text(t);
+	if (line)
+		return scols_table_get_nlines(t->text) < TEXT_MAX_ROWS ? 0 : print_text(t);
+	fputs(t->format == FORMAT_HTML ? "</tr>\n" : "\n", t->out);
+	return output_error(t->out);
 }
 
 int table_close(struct table *t)
@@ -473,6 +264,8 @@ int table_close(struct table *t)
 
 	if (!t)
 		return 0;
+	if (t->format == FORMAT_HTML)
+		fputs("</tbody></table></div>\n", t->out);
 	err = t->text ? print_text(t) : output_error(t->out);
 	table_free(t);
 	return err;

@@ -37,7 +37,7 @@ class_color(title) = starts(title, "map") ? 0x0072b2 : starts(title, "reuse") ? 
 # Their marks differ, too, for prints without colour.
 class_mark(title) = starts(title, "map") ? 7 : starts(title, "reuse") ? 5 : \
 	starts(title, "cow") ? 9 : starts(title, "file") ? 6 : starts(title, "zero") ? 4 : \
-	starts(title, "spurious") ? 13 : 8
+	starts(title, "spurious") ? 13 : starts(title, "access") ? 2 : 8
 
 # Whether a figure has two sides: then panels stand side by side.
 two_sided(f) = strstrt(titles(f), "\"after") > 0 || strstrt(titles(f), "\"before") > 0

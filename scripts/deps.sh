@@ -23,6 +23,7 @@ test|module libtraceevent|libtraceevent-dev|libtraceevent-devel|libtraceevent
 test|module libtracefs|libtracefs-dev|libtracefs-devel|libtracefs
 test|command jq|jq|jq|jq
 test|command gnuplot|gnuplot-nox|gnuplot|gnuplot
+ci|command chromium|chromium|chromium|chromium
 ci|command clang|clang|clang|clang
 ci|command clang-format|clang-format|clang-tools-extra|clang
 ci|runtime fuzzer|libclang-rt-dev|compiler-rt|compiler-rt

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Puts the tables and pictures of a report or a comparison into one page. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "columns.h"
+#include "compare_text.h"
+#include "gnuplot.h"
+#include "html.h"
+#include "html_report.h"
+#include "json_out.h"
+#include "output_text.h"
+#include "plot_tsv.h"
+
+#define REPORT_COLUMNS                                                                    \
+	"class,from,source,order,folio_bytes,level,evidence,faults,folios,episodes,ptes," \
+	"ptes_touched,ptes_resolved,faults_per_pte,ns_per_pte,latency_ns,"                \
+	"per_folio_latency_ns.p50,per_folio_latency_ns.p99,per_folio_latency_ns.max,"     \
+	"per_folio_latency_ns.sum,time_to_complete_ns.p50,time_to_complete_ns.max,"       \
+	"ptes_per_fault.p50,ptes_per_fault.max"
+
+/* Put what @write writes as text into the page. */
+static int add_text(FILE *out, int (*write)(FILE *text, const void *arg), const void *arg)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+	int err;
+
+	if (!memory)
+		return -ENOMEM;
+	err = write(memory, arg);
+	if (fclose(memory) && !err)
+		err = -ENOMEM;
+	if (!err) {
+		fputs("<pre>", out);
+		html_write(out, text);
+		fputs("</pre>\n", out);
+		err = output_error(out);
+	}
+	free(text);
+	return err;
+}
+
+/* Pictures: drawn in a folder of their own, which goes again. */
+
+static void remove_pictures(const char *dir)
+{
+	static const char *const kinds[] = { "tsv", "png", "svg" };
+
+	for (size_t i = 0; plot_name(i); i++) {
+		for (size_t k = 0; k < 3; k++) {
+			char *path;
+
+			if (asprintf(&path, "%s/%s.%s", dir, plot_name(i), kinds[k]) < 0)
+				return;
+			unlink(path);
+			free(path);
+		}
+	}
+	rmdir(dir);
+}
+
+static int add_picture(struct html *page, const char *dir, const char *name, char *reason,
+		       size_t size)
+{
+	int err = gnuplot_draw(name, dir, reason, size);
+	char *path;
+
+	if (err)
+		return -ECANCELED;
+	if (asprintf(&path, "%s/%s.svg", dir, name) < 0)
+		return -ENOMEM;
+	err = html_add_svg(page, path, name);
+	free(path);
+	return err;
+}
+
+static int add_pictures(struct html *page, const struct plot_side *sides, size_t nr_sides,
+			char *reason, size_t size)
+{
+	const char *base = getenv("TMPDIR"), *name;
+	char *dir;
+	int err;
+
+	if (asprintf(&dir, "%s/fault-analyze-XXXXXX", base ? base : "/tmp") < 0)
+		return -ENOMEM;
+	if (!mkdtemp(dir)) {
+		err = -errno;
+		free(dir);
+		return err;
+	}
+	fputs("<h2>Pictures</h2>\n", html_body(page));
+	err = plot_write_all(dir, sides, nr_sides, &name);
+	for (size_t i = 0; plot_name(i) && !err; i++)
+		err = add_picture(page, dir, plot_name(i), reason, size);
+	if (err == -ECANCELED) {
+		fputs("<p>No pictures: ", html_body(page));
+		html_write(html_body(page), reason);
+		fputs("</p>\n", html_body(page));
+	}
+	remove_pictures(dir);
+	free(dir);
+	return err;
+}
+
+/* End the page; without its pictures it is still one. */
+static int finish(struct html *page, int err, const char *path, char *reason, size_t size)
+{
+	bool no_pictures = err == -ECANCELED;
+
+	err = html_close(page, no_pictures ? 0 : err);
+	if (err)
+		snprintf(reason, size, "%s: %s", path, strerror(-err));
+	return err ? err : no_pictures ? -ECANCELED : 0;
+}
+
+static struct html *open_page(const char *path, const char *title, char *reason, size_t size)
+{
+	struct html *page = html_open(path, title);
+
+	if (!page)
+		snprintf(reason, size, "%s: %s", path, strerror(errno));
+	return page;
+}
+
+/* Reports. */
+
+struct head {
+	const struct recording *rec;
+	size_t nr_total;
+	const struct output_options *opt;
+};
+
+static int write_head(FILE *out, const void *arg)
+{
+	const struct head *head = arg;
+
+	return output_head(out, head->rec, head->nr_total, head->opt);
+}
+
+static int add_report_table(FILE *out, const struct recording *rec, size_t number, const char *list)
+{
+	const struct column *columns;
+	int err, close_err;
+	struct table *t;
+	size_t nr;
+
+	columns = report_columns(&nr);
+	t = table_open(out, FORMAT_HTML, columns, nr, list ? list : REPORT_COLUMNS, rec->time_is_ns,
+		       !rec->time_is_ns);
+	if (!t)
+		return -ENOMEM;
+	err = output_rows(t, rec, number);
+	close_err = table_close(t);
+	return err ? err : close_err;
+}
+
+/* @number is from 1; 0 for the total of @nr_total. */
+static int add_recording(struct html *page, const struct recording *rec, size_t number,
+			 size_t nr_total, const struct output_options *opt)
+{
+	const struct head head = { rec, nr_total, opt };
+	FILE *out = html_body(page);
+	int err;
+
+	fputs("<h2>", out);
+	html_write(out, number ? (rec->file ? rec->file : "unknown") : "All recordings");
+	fputs("</h2>\n", out);
+	err = add_text(out, write_head, &head);
+	return err ? err : add_report_table(out, rec, number, opt->columns);
+}
+
+int html_report(const char *path, const struct recording *recs, size_t nr,
+		const struct recording *total, const struct output_options *opt,
+		const struct plot_side *plot, char *reason, size_t size)
+{
+	struct html *page = open_page(path, "fault-analyze report", reason, size);
+	int err = 0;
+
+	if (!page)
+		return -errno;
+	for (size_t i = 0; i < nr && !err; i++)
+		err = add_recording(page, &recs[i], i + 1, 0, opt);
+	if (!err && nr > 1)
+		err = add_recording(page, total, 0, nr, opt);
+	if (!err)
+		err = add_pictures(page, plot, 1, reason, size);
+	return finish(page, err, path, reason, size);
+}
+
+/* Comparisons. */
+
+struct compare_words {
+	const struct comparison *c;
+	const struct compare_output *options;
+};
+
+static int write_compare_text(FILE *out, const void *arg)
+{
+	const struct compare_words *words = arg;
+
+	return compare_text(out, words->c, words->options);
+}
+
+static int add_compare_table(FILE *out, const struct comparison *c, const char *list)
+{
+	const struct column *columns;
+	int err = 0, close_err;
+	struct table *t;
+	size_t nr;
+
+	columns = compare_columns(&nr);
+	t = table_open(out, FORMAT_HTML, columns, nr, list, true, false);
+	if (!t)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->nr_rows && !err; i++) {
+		const struct compare_cell_row row = { c, &c->rows[i] };
+
+		err = table_row(t, &row, true);
+	}
+	close_err = table_close(t);
+	return err ? err : close_err;
+}
+
+int html_compare(const char *path, const struct comparison *c, const struct compare_output *options,
+		 const struct plot_side plots[NR_SIDES], char *reason, size_t size)
+{
+	struct compare_output brief = *options;
+	const struct compare_words words = { c, &brief };
+	struct html *page = open_page(path, "fault-analyze compare", reason, size);
+	int err;
+
+	if (!page)
+		return -errno;
+	if (brief.view == VIEW_ALL)
+		brief.view = VIEW_BRIEF; /* the table has all of it */
+	err = add_text(html_body(page), write_compare_text, &words);
+	if (!err)
+		err = add_compare_table(html_body(page), c, options->columns);
+	if (!err)
+		err = add_pictures(page, plots, NR_SIDES, reason, size);
+	return finish(page, err, path, reason, size);
+}
