@@ -239,7 +239,7 @@ static int parse_format(struct event_format *e, const struct trace_text *t, stru
 	const char *pos = t->text, *end = t->text + t->size;
 	const char *bad = bad_byte(t->text, t->size);
 	const char *reason = NULL;
-	struct line l;
+	struct line l = { .start = t->text };
 	bool has_id = false;
 	int err = 0;
 

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The books of what is mapped where, against a plain array that is kept beside them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "memory.h"
+#include "random.h"
+
+#define NR_MMS	 3
+#define NR_PAGES 2048
+
+static void open_with_mms(struct memory *m, uint32_t *mms)
+{
+	assert_int_equal(memory_open(m), 0);
+	for (uint64_t i = 0; i < NR_MMS; i++) {
+		assert_int_equal(memory_reserve(m, 1), 0);
+		mms[i] = memory_add_mm(m, 0xff00 + i);
+	}
+}
+
+static void test_states_of_every_order(void **state)
+{
+	struct memory m;
+	uint32_t mms[NR_MMS];
+
+	open_with_mms(&m, mms);
+	for (unsigned int order = 0; order <= 13; order++) {
+		uint32_t nr = 1u << order, i;
+		struct mapping *map;
+
+		assert_int_equal(memory_reserve(&m, 1), 0);
+		i = memory_map(&m, mms[0], 0, order, false, PTE_WRITABLE);
+		map = &m.mappings[i];
+		assert_int_equal(map->nr_mapped, nr);
+		for (uint32_t pte = 0; pte < nr; pte++)
+			assert_int_equal(mapping_state(map, pte), PTE_WRITABLE);
+		mapping_set_state(map, nr - 1, PTE_NONE);
+		assert_int_equal(map->nr_mapped, nr - 1);
+		mapping_set_state(map, 0, PTE_EXCLUSIVE);
+		assert_false(mapping_touch(map, 0));
+		assert_true(mapping_touch(map, 0));
+		mapping_write_protect(map);
+		/* a new episode: what is mapped is shared, and untouched */
+		assert_int_equal(map->nr_start, map->nr_mapped);
+		assert_int_equal(mapping_state(map, nr - 1), nr > 1 ? PTE_NONE : PTE_SHARED);
+		if (nr > 1) {
+			assert_int_equal(mapping_state(map, 0), PTE_SHARED);
+			assert_false(mapping_touch(map, 0));
+			assert_false(mapping_is_old(map, 1));
+		}
+		memory_unmap(&m, i);
+		assert_int_equal(m.live, 0);
+	}
+	memory_close(&m);
+}
+
+static void test_share(void **state)
+{
+	struct memory m;
+	uint32_t mms[NR_MMS], a, b, c;
+
+	open_with_mms(&m, mms);
+	assert_int_equal(memory_reserve(&m, 3), 0);
+	a = memory_map(&m, mms[0], 512, 9, false, PTE_WRITABLE);
+	b = memory_map(&m, mms[1], 512, 9, false, PTE_NONE);
+	c = memory_map(&m, mms[2], 512, 9, false, PTE_NONE);
+	mapping_set_state(&m.mappings[a], 7, PTE_NONE);
+	assert_true(memory_is_sole(&m, &m.mappings[a]));
+	memory_share(&m, a, b);
+	memory_share(&m, b, c);
+	/* two mms are tracked, the third is not */
+	assert_true(m.mappings[a].slot);
+	assert_true(m.mappings[b].slot);
+	assert_false(m.mappings[c].slot);
+	assert_int_equal(m.mappings[c].nr_mapped, 511);
+	assert_int_equal(mapping_state(&m.mappings[c], 7), PTE_NONE);
+	assert_int_equal(mapping_state(&m.mappings[c], 8), PTE_SHARED);
+	assert_true(mapping_is_old(&m.mappings[c], 8));
+	assert_false(mapping_is_old(&m.mappings[c], 7));
+	assert_false(mapping_is_old(&m.mappings[a], 8));
+	memory_unmap(&m, a);
+	assert_false(memory_is_sole(&m, &m.mappings[c]));
+	memory_unmap(&m, b);
+	assert_true(memory_is_sole(&m, &m.mappings[c]));
+	memory_close(&m);
+}
+
+static void test_split_pmd(void **state)
+{
+	struct memory m;
+	uint32_t mms[NR_MMS], pte, i;
+
+	open_with_mms(&m, mms);
+	assert_int_equal(memory_reserve(&m, 1), 0);
+	i = memory_map(&m, mms[0], 1024, 9, true, PTE_SHARED);
+	assert_int_equal(memory_find(&m, mms[0], 1024 + 300, &pte), i);
+	assert_int_equal(pte, 300);
+	assert_int_equal(memory_split_pmd(&m.mappings[i]), 0);
+	mapping_set_state(&m.mappings[i], 300, PTE_NONE);
+	assert_int_equal(m.mappings[i].nr_mapped, 511);
+	assert_int_equal(memory_find(&m, mms[0], 1024 + 300, &pte), 0);
+	assert_int_equal(memory_find(&m, mms[0], 1024 + 301, &pte), i);
+	memory_close(&m);
+}
+
+static void test_vmas(void **state)
+{
+	struct memory m;
+	uint32_t mms[NR_MMS];
+	struct vma *vma;
+
+	open_with_mms(&m, mms);
+	vma = memory_vma(&m, mms[0], 0x1000, 0x5000);
+	vma->kind = VMA_ANON;
+	assert_int_equal(memory_vma(&m, mms[0], 0x8000, 0x9000)->kind, VMA_UNKNOWN);
+	/* the first one has grown, and is still what it was */
+	assert_int_equal(memory_vma(&m, mms[0], 0x1000, 0x6000)->kind, VMA_ANON);
+	assert_int_equal(m.mms[mms[0]].nr_vmas, 2);
+	/* one over all of them */
+	assert_int_equal(memory_vma(&m, mms[0], 0, 0x10000)->kind, VMA_ANON);
+	assert_int_equal(m.mms[mms[0]].nr_vmas, 1);
+	assert_int_equal(memory_copy_vmas(&m, mms[1], mms[0]), 0);
+	assert_int_equal(m.mms[mms[1]].nr_vmas, 1);
+	for (uint64_t i = 100; i-- > 0;)
+		assert_non_null(memory_vma(&m, mms[2], i * 0x1000, (i + 1) * 0x1000));
+	assert_int_equal(m.mms[mms[2]].nr_vmas, 100);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(m.mms[mms[2]].vmas[i].start, i * 0x1000);
+	memory_close(&m);
+}
+
+/* What each page of each mm is mapped by. */
+struct shadow {
+	uint32_t mapping[NR_MMS][NR_PAGES];
+};
+
+static bool is_free(const struct shadow *s, unsigned int mm, uint64_t first, uint64_t nr)
+{
+	for (uint64_t i = first; i < first + nr; i++) {
+		if (s->mapping[mm][i])
+			return false;
+	}
+	return true;
+}
+
+static void fill(struct shadow *s, unsigned int mm, uint64_t first, uint64_t nr, uint32_t with)
+{
+	for (uint64_t i = first; i < first + nr; i++)
+		s->mapping[mm][i] = with;
+}
+
+static void assert_same(struct memory *m, const uint32_t *mms, const struct shadow *s)
+{
+	for (unsigned int mm = 0; mm < NR_MMS; mm++) {
+		for (uint64_t page = 0; page < NR_PAGES; page++) {
+			uint32_t pte = 0, i = memory_find(m, mms[mm], page, &pte);
+
+			assert_int_equal(i, s->mapping[mm][page]);
+			if (i)
+				assert_int_equal(m->mappings[i].vpn + pte, page);
+		}
+	}
+}
+
+/* Thousands of maps and unmaps, through growth of pools and hash: the books agree with the shadow.
+ */
+static void test_against_shadow(void **state)
+{
+	static struct shadow shadow;
+	uint64_t random = 1;
+	uint32_t mms[NR_MMS];
+	struct memory m;
+
+	memset(&shadow, 0, sizeof(shadow));
+	open_with_mms(&m, mms);
+	for (int step = 0; step < 20000; step++) {
+		unsigned int mm = random_u64(&random) % NR_MMS;
+		unsigned int order = (unsigned int[]){ 0, 0, 0, 2, 4, 9 }[random_u64(&random) % 6];
+		uint64_t page = random_u64(&random) % NR_PAGES >> order << order;
+		uint32_t i = shadow.mapping[mm][page];
+
+		if (i) {
+			fill(&shadow, mm, m.mappings[i].vpn, mapping_nr_ptes(&m.mappings[i]), 0);
+			memory_unmap(&m, i);
+		} else if (is_free(&shadow, mm, page, 1u << order)) {
+			assert_int_equal(memory_reserve(&m, 1), 0);
+			i = memory_map(&m, mms[mm], page, order, order == 9, PTE_SHARED);
+			assert_int_not_equal(i, 0);
+			fill(&shadow, mm, page, 1u << order, i);
+		}
+		if (step % 2000 == 0)
+			assert_same(&m, mms, &shadow);
+	}
+	assert_same(&m, mms, &shadow);
+	memory_close(&m);
+}
+
+/* mms come and go: the ones that stay are found. */
+static void test_mms(void **state)
+{
+	struct memory m;
+	uint64_t random = 2;
+	uint32_t live[1000] = { 0 };
+
+	assert_int_equal(memory_open(&m), 0);
+	for (int step = 0; step < 20000; step++) {
+		uint64_t id = 1 + random_u64(&random) % 1000;
+
+		if (live[id - 1]) {
+			memory_remove_mm(&m, live[id - 1]);
+			live[id - 1] = 0;
+		} else {
+			assert_int_equal(memory_reserve(&m, 1), 0);
+			live[id - 1] = memory_add_mm(&m, id * 0x940);
+		}
+	}
+	for (uint64_t id = 1; id <= 1000; id++)
+		assert_int_equal(memory_find_mm(&m, id * 0x940), live[id - 1]);
+	memory_close(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_states_of_every_order),
+		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_split_pmd),
+		cmocka_unit_test(test_vmas),
+		cmocka_unit_test(test_against_shadow),
+		cmocka_unit_test(test_mms),
+	};
+
+	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}
