@@ -72,12 +72,13 @@ static void write_origin(FILE *out, const struct recording *r)
 
 static void write_events(FILE *out, const struct recording *r)
 {
-	fprintf(out, "  %" PRIu64 " event%s in ", r->events, plural(r->events));
-	if (r->time_is_ns)
-		fprintf(out, "%" PRIu64 ".%09" PRIu64 " s", r->duration / 1000000000,
+	fprintf(out, "  %" PRIu64 " event%s", r->events, plural(r->events));
+	/* 0: one event or none, or a total of several units */
+	if (r->duration && r->time_is_ns)
+		fprintf(out, " in %" PRIu64 ".%09" PRIu64 " s", r->duration / 1000000000,
 			r->duration % 1000000000);
-	else
-		fprintf(out, "%" PRIu64 " %s", r->duration, recording_time_unit(r));
+	else if (r->duration)
+		fprintf(out, " in %" PRIu64 " %s", r->duration, recording_time_unit(r));
 	fprintf(out, ", %" PRIu64 " lost", r->lost_events);
 	if (r->lost_uncounted)
 		fprintf(out, ", and an unknown number more in %" PRIu64 " place%s",
@@ -91,6 +92,12 @@ static void write_faults(FILE *out, const struct recording *r)
 {
 	const struct fault_counts *c = &r->summary.counts;
 
+	if (r->events && !c->entries && !c->exits && !r->unmatched_exceptions) {
+		fputs("  no event shows a page fault; record the probe pair on "
+		      "handle_mm_fault\n",
+		      out);
+		return;
+	}
 	fprintf(out,
 		"  %" PRIu64 " entries and %" PRIu64 " exits of faults, unpaired %" PRIu64
 		" and %" PRIu64 ", %" PRIu64 " retr%s merged\n",
