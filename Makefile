@@ -99,7 +99,7 @@ $(OUT)/tests/bench_%: $(OUT)/tests/bench_%.o $(OUT)/libfault.a
 $(OUT)/tests:
 	$(Q)mkdir -p $@
 
-tests: $(TESTS)
+tests: $(TESTS) $(OUT)/tests/gen_recording
 
 ## demo: install what is missing, build, report the recordings in traces/
 demo: deps

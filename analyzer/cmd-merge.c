@@ -10,6 +10,7 @@
 #include "command.h"
 #include "json_in.h"
 #include "output.h"
+#include "usage.h"
 
 static void usage(FILE *out)
 {
@@ -108,22 +109,23 @@ int cmd_merge(int argc, char **argv)
 	struct report_file all = { 0 };
 	int format = FORMAT_JSON, code = 0, c;
 
-	while ((c = getopt_long(argc, argv, "F:h", options, NULL)) != -1) {
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":F:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'F':
 			format = format_parse(optarg);
+			if (format < 0)
+				return usage_error(argv[0], "--format '%s' is no format", optarg);
 			break;
 		case 'h':
 			usage(stdout);
 			return 0;
 		default:
-			format = -EINVAL;
+			return usage_wrong_option(argv[0], c, argv);
 		}
 	}
-	if (format < 0 || optind == argc) {
-		usage(stderr);
-		return EXIT_USAGE;
-	}
+	if (optind == argc)
+		return usage_error(argv[0], "merge takes JSON that report wrote");
 	for (int i = optind; i < argc && !code; i++)
 		code = add_file(&all, argv[i]);
 	if (!code)

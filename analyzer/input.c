@@ -10,6 +10,7 @@
 #include "command.h"
 #include "input.h"
 #include "table.h"
+#include "usage.h"
 
 enum {
 	OPT_FILTER = 256, /* and the following, one a filter */
@@ -93,9 +94,7 @@ static uint64_t parse_size(const char *text)
 
 static int wrong(const struct input *in, const char *option, const char *value, const char *why)
 {
-	fprintf(stderr, "fault-analyze: --%s '%s' %s; see 'fault-analyze %s --help'\n", option,
-		value, why, in->command);
-	return EXIT_USAGE;
+	return usage_error(in->command, "--%s '%s' %s", option, value, why);
 }
 
 static int take_option(struct input *in, int c, const struct column *columns, size_t nr_columns)
@@ -113,16 +112,17 @@ static int take_option(struct input *in, int c, const struct column *columns, si
 		return 0;
 	case 'o':
 		why = columns ? columns_unknown(columns, nr_columns, optarg) : NULL;
-		if (why)
-			return wrong(in, "output", optarg, "has a column that does not exist");
+		if (columns && (why || !*optarg))
+			return usage_error(in->command, "--output: no column '%.*s'",
+					   why ? (int)strcspn(why, ",") : 0, why ? why : "");
 		in->columns = optarg;
 		return 0;
 	case OPT_ENTRY:
 		in->report.steps.names.entry = optarg;
-		return 0;
+		return strchr(optarg, ':') ? 0 : wrong(in, "entry", optarg, "is not SYSTEM:NAME");
 	case OPT_EXIT:
 		in->report.steps.names.exit = optarg;
-		return 0;
+		return strchr(optarg, ':') ? 0 : wrong(in, "exit", optarg, "is not SYSTEM:NAME");
 	case OPT_FOLIO_SIZE:
 		in->report.steps.folio_size = parse_size(optarg);
 		return in->report.steps.folio_size ? 0
@@ -130,9 +130,6 @@ static int take_option(struct input *in, int c, const struct column *columns, si
 	case OPT_EXACT:
 		in->report.steps.exact = true;
 		return 0;
-	case '?':
-		fprintf(stderr, "fault-analyze: see 'fault-analyze %s --help'\n", in->command);
-		return EXIT_USAGE;
 	default:
 		why = filter_add(&in->filter, filter_names[c - OPT_FILTER], optarg);
 		return why ? wrong(in, filter_names[c - OPT_FILTER], optarg, why) : 0;
@@ -169,9 +166,12 @@ int input_parse_extra(struct input *in, int argc, char **argv, const struct colu
 	struct option *all = join_options(extra ? extra->options : no_options);
 	int c, code = 0;
 
+	opterr = 0;
 	*in = (struct input){ .command = argv[0] };
-	while (!code && !in->help && (c = getopt_long(argc, argv, "F:o:h", all, NULL)) != -1) {
-		if (c >= INPUT_EXTRA)
+	while (!code && !in->help && (c = getopt_long(argc, argv, ":F:o:h", all, NULL)) != -1) {
+		if (c == '?' || c == ':')
+			code = usage_wrong_option(in->command, c, argv);
+		else if (c >= INPUT_EXTRA)
 			code = extra->take(extra->ctx, c, optarg);
 		else
 			code = take_option(in, c, columns, nr_columns);
@@ -271,9 +271,11 @@ int input_read(struct input *in, const char *path, struct recording *rec, bool *
 	if (!err && !rec->damages.nr)
 		return EXIT_GOOD;
 	/* a callback that gave up says why itself */
+	if (err == -EINVAL)
+		return usage_error(in->command, "%s: %s", path, reason);
 	if (err != -ECANCELED)
 		complain(path, rec, err, reason);
-	return err == -EINVAL ? EXIT_USAGE : EXIT_DAMAGED;
+	return EXIT_DAMAGED;
 }
 
 int input_find_split(int argc, char **argv)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fault-analyze: what the page faults of a recording cost, folio by folio. A table of commands. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "command.h"
+#include "usage.h"
 
 static const struct command {
 	const char *name;
@@ -32,7 +34,7 @@ static void usage(FILE *out)
 	      out);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	if (argc < 2) {
 		usage(stderr);
@@ -50,7 +52,17 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].run(argc - 1, argv + 1);
 	}
-	fprintf(stderr, "fault-analyze: no command '%s'; 'fault-analyze --help' lists them\n",
-		argv[1]);
-	return EXIT_USAGE;
+	return usage_error(NULL, "no command '%s'", argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+	int code = run(argc, argv);
+
+	/* a help or version that nobody could read is no success either */
+	if (code == EXIT_GOOD && (fflush(stdout) || ferror(stdout))) {
+		fprintf(stderr, "fault-analyze: standard output: %s\n", strerror(errno));
+		code = EXIT_DAMAGED;
+	}
+	return code;
 }

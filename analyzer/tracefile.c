@@ -312,12 +312,12 @@ static int read_long_header(struct tracefile *tf, struct cursor *c)
 	cursor_bytes(c, magic, MAGIC_SIZE);
 	if (c->failed || memcmp(magic, MAGIC, MAGIC_SIZE)) {
 		damage_add(&tf->damages, 0, "not a trace.dat recording");
-		return -EBADMSG;
+		return -ENOTSUP;
 	}
 	version = cursor_string(c, 16);
 	if (!version) {
 		damage_add(&tf->damages, MAGIC_SIZE, "the header is cut");
-		return -EBADMSG;
+		return -ENOTSUP;
 	}
 	/* a missing version, or 0, is what trace-cmd wrote before it counted: version 6 */
 	number = strtol(version, &end, 10);
@@ -335,7 +335,7 @@ static int read_long_header(struct tracefile *tf, struct cursor *c)
 	tf->page_size = cursor_u32(c);
 	if (c->failed) {
 		damage_add(&tf->damages, c->pos, "the header is cut");
-		return -EBADMSG;
+		return -ENOTSUP;
 	}
 	return 0;
 }
@@ -359,6 +359,8 @@ int tracefile_open(struct tracefile *tf, const char *path)
 	struct stat st;
 
 	*tf = (struct tracefile){ .fd = -1 };
+	if (!strcmp(path, "-")) /* standard input, to who writes that */
+		return -ESPIPE;
 	tf->path = strdup(path);
 	if (!tf->path)
 		return -ENOMEM;

@@ -12,6 +12,7 @@
 
 #define SECTION_HEADER_SIZE 16
 #define SECTION_COMPRESSED  0x1
+#define MAX_SECTIONS	    4096 /* trace-cmd writes some dozen */
 #define MAX_OPTION_SECTIONS 1024 /* trace-cmd writes two or three; the chain may be a cycle */
 
 struct section_header {
@@ -228,11 +229,59 @@ static int read_options(struct tracefile *tf, uint64_t offset, uint64_t *next)
 	return err;
 }
 
+/* Whether a section that is not read, or not always, is whole. */
+static bool unread_section_is_whole(struct tracefile *tf, uint64_t offset,
+				    const struct section_header *h)
+{
+	char *section;
+	size_t size;
+
+	if (!(h->flags & SECTION_COMPRESSED))
+		return true;
+	switch (h->id) {
+	case OPTION_STRINGS:
+	case OPTION_KALLSYMS:
+	case OPTION_PRINTK:
+	case OPTION_BTF:
+	case OPTION_MODULES:
+		section = tracefile_section(tf, offset, h->id, &size);
+		free(section);
+		return section;
+	default:
+		return true;
+	}
+}
+
+/*
+ * Sections stand one behind the other up to the end of the file, with STRINGS, which no option
+ * names, among them. Nothing of it is needed; but a file that is cut shows here that it is.
+ */
+static void check_all_sections(struct tracefile *tf, uint64_t offset)
+{
+	struct section_header h;
+	bool has_strings = false;
+
+	for (int i = 0; offset < tf->size; i++) {
+		if (i == MAX_SECTIONS) {
+			damage_add(&tf->damages, offset, "more than %d sections", MAX_SECTIONS);
+			return;
+		}
+		if (read_section_header(tf, offset, &h) < 0 ||
+		    !unread_section_is_whole(tf, offset, &h))
+			return;
+		has_strings |= h.id == OPTION_STRINGS;
+		offset += SECTION_HEADER_SIZE + h.size;
+	}
+	if (!has_strings)
+		damage_add(&tf->damages, tf->size, "the file ends without its STRINGS section");
+}
+
 int tracefile_read_v7(struct tracefile *tf, struct cursor *c)
 {
 	char *method = cursor_string(c, 64);
 	char *version = cursor_string(c, 64);
 	uint64_t offset = cursor_u64(c);
+	uint64_t first_section = c->pos;
 	int err = 0;
 
 	if (c->failed || !method || !version) {
@@ -256,6 +305,8 @@ int tracefile_read_v7(struct tracefile *tf, struct cursor *c)
 		err = read_options(tf, offset, &next);
 		offset = next;
 	}
+	if (!err && !tf->damages.nr)
+		check_all_sections(tf, first_section);
 	free(method);
 	free(version);
 	return err;

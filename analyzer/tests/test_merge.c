@@ -139,10 +139,10 @@ static void test_refusals(void **state)
 	assert_refused(&run, 2, "/no/such.json: No such file");
 	run_release(&run);
 	run = run_command(cmd_merge, "merge", NULL);
-	assert_refused(&run, 1, "Usage");
+	assert_refused(&run, 1, "see 'fault-analyze merge --help'");
 	run_release(&run);
 	run = run_command(cmd_merge, "merge", "-F", "xml", one, NULL);
-	assert_refused(&run, 1, "Usage");
+	assert_refused(&run, 1, "'xml' is no format");
 	run_release(&run);
 	release_file(one);
 	release_file(filtered);

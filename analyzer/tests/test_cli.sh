@@ -1,0 +1,620 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The program as a user meets it: bad files, bad options, full disks. FAULT_ANALYZE names it; its
+# build folder has tests/gen_recording. Prints closing lines as cmocka does.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+: "${FAULT_ANALYZE:?names the program to test}"
+gen=$(dirname "$FAULT_ANALYZE")/tests/gen_recording
+lab=traces/lab/x86_64-reuse-2m-pmd.dat
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+passed=0
+failed=() skipped=()
+
+# --- running and judging -------------------------------------------------------------------------
+
+problem= # of the test that runs, the first
+
+wrong() {
+	[ -n "$problem" ] || problem=$*
+}
+
+# run ARG...: the program; $status, $tmp/out and $tmp/err are what came of it
+run() {
+	ran="fault-analyze $*"
+	status=0
+	timeout 60 "$FAULT_ANALYZE" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+}
+
+one_line() {
+	[ "$(wc -l <"$tmp/err")" = 1 ] || wrong "$ran: not one line on stderr: $(head -c 400 "$tmp/err")"
+	grep -q "^fault-analyze: " "$tmp/err" || wrong "$ran: stderr does not say who speaks"
+}
+
+# says WORDS: on stderr
+says() {
+	grep -qF -- "$1" "$tmp/err" || wrong "$ran: no '$1' in: $(head -c 400 "$tmp/err")"
+}
+
+exits() {
+	[ "$status" = "$1" ] || wrong "$ran: exit $status, not $1: $(head -c 400 "$tmp/err")"
+}
+
+prints_nothing() {
+	[ ! -s "$tmp/out" ] || wrong "$ran: printed a report"
+}
+
+# damaged FILE: report says so in one line with an offset, exits 2, and what it prints is JSON that
+# says the same, or nothing
+damaged() {
+	run report -F json "$1"
+	exits 2
+	one_line
+	grep -q "^fault-analyze: $1: offset [0-9]*: ." "$tmp/err" ||
+		wrong "$ran: names no file and offset: $(head -c 400 "$tmp/err")"
+	[ ! -s "$tmp/out" ] ||
+		jq -e '.recordings[0].damaged | length > 0' "$tmp/out" >"$tmp/jq" 2>&1 ||
+		wrong "$ran: the JSON does not say that it is damaged: $(head -n 1 "$tmp/jq")"
+}
+
+# reported FILE: a damaged file that is reported in text and JSON all the same, as far as it goes
+reported() {
+	damaged "$1"
+	[ -s "$tmp/out" ] || wrong "$ran: no report of what was read"
+	run report "$1"
+	exits 2
+	one_line
+	grep -q '^  damaged at byte [0-9]*: .' "$tmp/out" || wrong "$ran: the text says no damage"
+	run folios -F json "$1"
+	exits 2
+	one_line
+	jq -e '.recording.damaged | length > 0' "$tmp/out" >"$tmp/jq" 2>&1 ||
+		wrong "$ran: the JSON does not say that it is damaged: $(head -n 1 "$tmp/jq")"
+}
+
+# refused FILE WORDS: one line, exit 2, no report
+refused() {
+	local command
+
+	for command in report folios; do
+		run "$command" "$1"
+		exits 2
+		one_line
+		says "$1: "
+		says "$2"
+		prints_nothing
+	done
+}
+
+# bad_usage WORDS ARG...: one line with a hint, exit 1
+bad_usage() {
+	local words=$1
+
+	shift
+	run "$@"
+	exits 1
+	one_line
+	says "$words"
+	says "; see 'fault-analyze "
+	prints_nothing
+}
+
+good() {
+	run "$@"
+	exits 0
+	[ ! -s "$tmp/err" ] || wrong "$ran: speaks: $(head -c 400 "$tmp/err")"
+}
+
+# as cmocka: each function below that is named test_* is one
+run_test() {
+	echo "[ RUN      ] $1"
+	problem=
+	"$1"
+	if [ "$problem" = skip ]; then
+		echo "[  SKIPPED ] $1"
+		skipped+=("$1")
+	elif [ -n "$problem" ]; then
+		echo "$problem"
+		echo "[  FAILED  ] $1"
+		failed+=("$1")
+	else
+		echo "[       OK ] $1"
+		passed=$((passed + 1))
+	fi
+}
+
+# --- making files --------------------------------------------------------------------------------
+
+# number FILE OFFSET BYTES: a little-endian one
+number() {
+	od -An -v -t "u$3" -j "$2" -N "$3" "$1" | tr -d ' '
+}
+
+# patch FILE OFFSET BYTES: as printf writes them
+patch() {
+	printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# copy NAME: a fresh copy of $tmp/NAME to break
+copy() {
+	cp "$tmp/$1" "$tmp/bad"
+}
+
+# places FILE BYTES: the offsets of those bytes (a Perl pattern)
+places() {
+	LC_ALL=C grep -aobP -- "$2" "$1" | cut -d: -f1
+}
+
+# options: of $tmp/v7, which is not compressed: lines of "id offset", of the option's id word; a
+# section of them begins with 16 bytes of header and ends with DONE (0), which names the next one
+options() {
+	local file=$tmp/v7 at=24 next id
+
+	while next=$(number "$file" "$at" 8) && [ "$next" != 0 ]; do
+		echo "section $next"
+		at=$((next + 16))
+		while id=$(number "$file" "$at" 2) && echo "$id $at" && [ "$id" != 0 ]; do
+			at=$((at + 6 + $(number "$file" $((at + 2)) 4)))
+		done
+		at=$((at + 6))
+	done
+}
+
+# option ID: the offset of the first such option of $tmp/v7
+option() {
+	options | sed -n "s/^$1 //p" | head -n 1
+}
+
+make_files() {
+	"$gen" -f 6 -s 262144 -n 300 "$tmp/v6" &&
+		"$gen" -f 7 -s 262144 -n 300 "$tmp/v7" &&
+		"$gen" -f 7 -s 262144 -z zstd -n 300 "$tmp/zstd" &&
+		"$gen" -f 7 -s 262144 -z zlib -n 300 "$tmp/zlib" &&
+		"$gen" -f 7 -s 262144 -e -n 300 "$tmp/big" &&
+		cp "$FAULT_ANALYZE" "$tmp/program" && chmod 755 "$tmp" "$tmp/program"
+}
+
+# --- tests ---------------------------------------------------------------------------------------
+
+test_good_files() {
+	local file
+
+	for file in v6 v7 zstd zlib big; do
+		good report "$tmp/$file"
+		good folios "$tmp/$file"
+		good report -F json "$tmp/$file"
+		jq -e '.recordings[0].damaged == [] and .faults.total > 100 and
+			.faults.total == .faults.entries and .faults.entries == .faults.exits' \
+			"$tmp/out" >/dev/null || wrong "$ran: not what was generated"
+	done
+}
+
+test_not_a_recording() {
+	printf 'int main(void) { return 0; }\n' >"$tmp/bad"
+	refused "$tmp/bad" "offset 0: not a trace.dat recording"
+	refused "$FAULT_ANALYZE" "offset 0: not a trace.dat recording"
+	head -c 100000 /dev/zero >"$tmp/bad"
+	refused "$tmp/bad" "offset 0: not a trace.dat recording"
+	copy v7
+	patch "$tmp/bad" 10 '8'
+	refused "$tmp/bad" "version '8' is not known, only 6 and 7 are"
+	copy v7
+	patch "$tmp/bad" 10 '\0033'
+	refused "$tmp/bad" "offset 10: version '"
+	copy zstd
+	patch "$tmp/bad" 18 'lz77'
+	refused "$tmp/bad" "compressed with 'lz77', only zstd and zlib are known"
+}
+
+test_missing_directory_empty() {
+	refused "$tmp/none" "No such file or directory"
+	refused "$tmp" "Is a directory"
+	: >"$tmp/empty"
+	refused "$tmp/empty" "the file is empty"
+	# options do not make it another error
+	run report --entry faults:fault_entry --exit faults:fault_exit "$tmp/none"
+	exits 2
+	one_line
+	# a name of two lines, one of them in color
+	local odd=$tmp/$'a\nb\033[1m'
+
+	: >"$odd"
+	run report "$odd"
+	exits 2
+	one_line
+	says '\x0ab\x1b[1m: '
+}
+
+test_not_seekable() {
+	mkfifo "$tmp/fifo"
+	refused "$tmp/fifo" "is not seekable, a recording has to be a file"
+	refused - "is not seekable, a recording has to be a file"
+	refused /dev/null "is not seekable, a recording has to be a file"
+	status=0 ran="fault-analyze report /dev/stdin (a pipe)"
+	# shellcheck disable=SC2002 # a pipe is what is tested
+	cat "$tmp/v7" | "$FAULT_ANALYZE" report /dev/stdin >"$tmp/out" 2>"$tmp/err" || status=$?
+	exits 2
+	one_line
+	says "is not seekable"
+	prints_nothing
+}
+
+test_no_permission() {
+	cp "$tmp/v7" "$tmp/secret"
+	chmod 000 "$tmp/secret"
+	if [ "$(id -u)" != 0 ]; then
+		refused "$tmp/secret" "Permission denied"
+	elif command -v setpriv >/dev/null; then
+		status=0 ran="fault-analyze report secret (as nobody)"
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/program" report \
+			"$tmp/secret" >"$tmp/out" 2>"$tmp/err" || status=$?
+		exits 2
+		one_line
+		says "$tmp/secret: Permission denied"
+		prints_nothing
+	else
+		problem=skip
+	fi
+}
+
+# cut_everywhere FILE HEADER: at each of its first HEADER bytes, then at places all over it
+cut_everywhere() {
+	local size at step
+
+	size=$(stat -c %s "$1")
+	step=$((size / 25 + 1))
+	for ((at = 1; at < size; at += at < $2 ? 1 : step)); do
+		head -c "$at" "$1" >"$tmp/bad"
+		damaged "$tmp/bad"
+	done
+	for at in 1 8 124; do
+		head -c $((size - at)) "$1" >"$tmp/bad"
+		damaged "$tmp/bad"
+	done
+}
+
+test_cut_v6() {
+	cut_everywhere "$tmp/v6" 40
+}
+
+test_cut_v7() {
+	cut_everywhere "$tmp/v7" 40
+	cut_everywhere "$tmp/big" 1
+}
+
+test_cut_compressed() {
+	cut_everywhere "$tmp/zstd" 40
+	cut_everywhere "$tmp/zlib" 1
+	cut_everywhere "$lab" 1
+}
+
+# What was read before the cut is reported.
+test_cut_in_data() {
+	local file
+
+	for file in v6 v7 zstd zlib; do
+		head -c $(($(stat -c %s "$tmp/$file") - 5000)) "$tmp/$file" >"$tmp/bad"
+		case $file in
+		v6) reported "$tmp/bad" ;;
+		*) damaged "$tmp/bad" ;;
+		esac
+	done
+}
+
+test_sections_that_lie() {
+	local at bytes
+
+	for at in $(options | sed -n 's/^section //p'); do
+		for bytes in '\xff\xff\xff\xff\xff\xff\xff\xff' '\xff\xff\xff\x7f\0\0\0\0' \
+			'\0\0\0\0\0\0\0\0' '\x05\0\0\0\0\0\0\0'; do
+			copy v7
+			patch "$tmp/bad" $((at + 8)) "$bytes"
+			damaged "$tmp/bad"
+		done
+	done
+	# sections of formats, header_page and command lines: their size, then a text's within them
+	for at in 16 17 18 21; do
+		at=$(number "$tmp/v7" $(($(option "$at") + 6)) 8)
+		copy v7
+		patch "$tmp/bad" $((at + 8)) '\xff\xff\xff\xff\xff\xff\xff\xff'
+		reported "$tmp/bad"
+		copy v7
+		patch "$tmp/bad" $((at + 16 + 12)) '\xff\xff\xff\xff\xff\xff\xff\xff'
+		run report "$tmp/bad" # it may have hit a text's bytes
+		[ "$status" = 0 ] || damaged "$tmp/bad"
+	done
+	# an option's size, and its section's place
+	for at in $(options | sed -n 's/^\(3\|16\|18\) //p'); do
+		copy v7
+		patch "$tmp/bad" $((at + 2)) '\xff\xff\xff\xff'
+		damaged "$tmp/bad"
+		copy v7
+		patch "$tmp/bad" $((at + 6)) '\xff\xff\xff\xff\xff\xff\xff\xff'
+		damaged "$tmp/bad"
+	done
+	# sections of options in a circle
+	copy v7
+	at=$(options | sed -n 's/^0 //p' | tail -n 1)
+	head -c 32 "$tmp/v7" | tail -c 8 | dd of="$tmp/bad" bs=1 seek=$((at + 6)) conv=notrunc status=none
+	reported "$tmp/bad"
+}
+
+# CPU data begins at a multiple of 4096; of both files the last page is a sub-buffer.
+test_pages_that_lie() {
+	local file at
+
+	for file in v6 v7; do
+		at=$(places "$tmp/$file" '\x21\x04|\x22\x04' | tail -n 1) # ids of the pair
+		at=$((at / 4096 * 4096))
+		copy "$file"
+		patch "$tmp/bad" $((at + 8)) '\xff\xff\0\0'
+		reported "$tmp/bad"
+		says "holds more than fits"
+		copy "$file"
+		patch "$tmp/bad" $((at + 12)) '\x01'
+		reported "$tmp/bad"
+		# an event that is longer than its page
+		copy "$file"
+		patch "$tmp/bad" $((at + 16)) '\0\0\0\0\xff\xff\xff\x7f'
+		reported "$tmp/bad"
+		says "holds what is no event"
+		# and one that is shorter than its format: 4 bytes, of the same id
+		copy "$file"
+		patch "$tmp/bad" $((at + 16)) '\x01'
+		damaged "$tmp/bad"
+	done
+}
+
+test_does_not_unpack() {
+	local at nr=0
+
+	for at in $(places "$tmp/zstd" '\x28\xb5\x2f\xfd'); do
+		copy zstd
+		patch "$tmp/bad" "$at" '\x29'
+		damaged "$tmp/bad"
+		says "does not unpack"
+		# what it packs is of another size than it says
+		copy zstd
+		patch "$tmp/bad" $((at - 4)) '\x01\0\0\0'
+		damaged "$tmp/bad"
+		copy zstd
+		patch "$tmp/bad" $((at - 8)) '\xff\xff\xff\x7f'
+		damaged "$tmp/bad"
+		says "lies about its size"
+		copy zstd
+		patch "$tmp/bad" $((at - 4)) '\xff\xff\xff\xff'
+		damaged "$tmp/bad"
+		says "lies about its size"
+		nr=$((nr + 1))
+	done
+	[ "$nr" -ge 6 ] || wrong "only $nr zstd frames found"
+	nr=0
+	for at in $(places "$tmp/zlib" '\x78\x9c|\x78\x5e|\x78\xda|\x78\x01'); do
+		copy zlib
+		patch "$tmp/bad" $((at + 20)) '\xff\xff\xff\xff'
+		run report "$tmp/bad"
+		exits 2
+		one_line
+		nr=$((nr + 1))
+	done
+	[ "$nr" -ge 6 ] || wrong "only $nr zlib streams found"
+}
+
+test_damaged_format_text() {
+	local file at
+
+	for file in v6 v7; do
+		at=$(places "$tmp/$file" 'offset:8;\tsize:8;\tsigned:0;' | tail -n 1)
+		for bytes in '\x01' '\x80' '\0' 'O'; do
+			copy "$file"
+			patch "$tmp/bad" "$at" "$bytes"
+			reported "$tmp/bad"
+		done
+		at=$(places "$tmp/$file" 'ID: 1057' | tail -n 1)
+		copy "$file"
+		patch "$tmp/bad" $((at + 4)) 'x'
+		reported "$tmp/bad"
+	done
+}
+
+# A print format that nobody can parse is no damage, a byte in it that no text has is.
+test_print_format() {
+	local file at
+
+	for file in v6 v7; do
+		at=$(places "$tmp/$file" 'print fmt: .' | tail -n 1)
+		copy "$file"
+		patch "$tmp/bad" $((at + 11)) '"%((('
+		good report "$tmp/bad"
+		copy "$file"
+		patch "$tmp/bad" $((at + 11)) '\x02'
+		reported "$tmp/bad"
+	done
+}
+
+test_text_recordings() {
+	local at
+
+	copy v6
+	at=$(places "$tmp/bad" 'flyrecord')
+	patch "$tmp/bad" "$at" 'latency  \0'
+	refused "$tmp/bad" "offset $at: a latency recording is text and holds no events to analyze"
+	copy v7
+	patch "$tmp/bad" "$(option 3)" '\x16\0'
+	refused "$tmp/bad" "a text recording holds no events to analyze"
+}
+
+test_bad_usage() {
+	local command
+
+	for command in report folios; do
+		bad_usage "no option '--colour'" "$command" --colour "$lab"
+		bad_usage "no option '-x'" "$command" -x "$lab"
+		bad_usage "needs a value" "$command" "$lab" --pid
+		bad_usage "needs a value" "$command" -F
+		bad_usage "takes no value" "$command" --exact=yes "$lab"
+		bad_usage "--format 'xml' is no format" "$command" -F xml "$lab"
+		bad_usage "no column 'wings'" "$command" -o faults,wings "$lab"
+		bad_usage "no column ''" "$command" -o '' "$lab"
+		bad_usage "--pid '1-2' is no list of numbers" "$command" --pid 1-2 "$lab"
+		bad_usage "--cpu 'all' is no list of numbers" "$command" --cpu all "$lab"
+		bad_usage "--comm '' is no name" "$command" --comm '' "$lab"
+		bad_usage "--mm 'init' is no hexadecimal address" "$command" --mm init "$lab"
+		bad_usage "--addr '10' is not START-END in hexadecimal" "$command" --addr 10 "$lab"
+		bad_usage "--addr '20-10' ends before it starts" "$command" --addr 20-10 "$lab"
+		bad_usage "--time 'now' is not START-END in seconds" "$command" --time now "$lab"
+		bad_usage "--time '2-1' ends before it starts" "$command" --time 2-1 "$lab"
+		bad_usage "--class 'cows' is no list of classes" "$command" --class cows "$lab"
+		bad_usage "--order '64K' is no list of folio orders" "$command" --order 64K "$lab"
+		bad_usage "--entry 'fault_entry' is not SYSTEM:NAME" "$command" --entry fault_entry
+		bad_usage "--exit 'x' is not SYSTEM:NAME" "$command" --exit x "$lab"
+		bad_usage "no event of the name that --entry gives" "$command" --entry a:b "$lab"
+		bad_usage "no event of the name that --exit gives" "$command" --exit a:b "$lab"
+		bad_usage "--folio-size 'big' is no size" "$command" --folio-size big "$lab"
+		bad_usage "--folio-size is no power of two" "$command" --folio-size 12K "$lab"
+	done
+	bad_usage "folios takes one recording" folios "$lab" "$lab"
+	bad_usage "no command 'reprot'" reprot "$lab"
+	bad_usage "--format 'xml' is no format" merge -F xml "$lab"
+	bad_usage "takes JSON that report wrote" merge
+	run
+	exits 1
+	prints_nothing
+	says "Usage: fault-analyze COMMAND"
+}
+
+test_help() {
+	local command option
+
+	for option in --help -h help; do
+		good "$option"
+		grep -q '^Usage: ' "$tmp/out" || wrong "$ran: no usage"
+	done
+	for command in report folios merge; do
+		good "$command" --help
+		grep -q "^Usage: fault-analyze $command" "$tmp/out" || wrong "$ran: no usage"
+		[ "$(wc -L <"$tmp/out")" -le 100 ] || wrong "$ran: wider than a terminal"
+	done
+	good --version
+}
+
+test_mixed_list() {
+	local a=traces/lab/x86_64-reuse-4k.dat b=traces/lab/aarch64-reuse-4k.dat
+
+	head -c $(($(stat -c %s "$tmp/v6") - 5000)) "$tmp/v6" >"$tmp/bad"
+	run report -F json "$a" "$tmp/none" "$b"
+	exits 2
+	one_line
+	jq -e '(.recordings | length) == 2 and .faults.entries == 1078 + 1154 and
+		.recordings[0].faults.entries == 1078 and .recordings[1].faults.entries == 1154' \
+		"$tmp/out" >/dev/null || wrong "$ran: not both and their total"
+	run report "$tmp/empty" "$a" "$tmp/bad" "$b"
+	exits 2
+	[ "$(wc -l <"$tmp/err")" = 2 ] || wrong "$ran: not one line a bad file"
+	grep -q "^total of 3 recordings" "$tmp/out" || wrong "$ran: no total"
+	[ "$(grep -c '^  damaged at byte' "$tmp/out")" -ge 1 ] || wrong "$ran: no damage in the text"
+	good report -F json "$a" "$b"
+	run report "$tmp/empty" "$tmp/none"
+	exits 2
+	prints_nothing
+}
+
+test_default_file() {
+	local command
+
+	for command in report folios; do
+		run "$command"
+		exits 2
+		one_line
+		says "trace.dat: No such file or directory"
+	done
+	cp "$lab" "$tmp/trace.dat"
+	for command in report folios; do
+		good "$command" "$tmp/trace.dat"
+		mv "$tmp/out" "$tmp/named"
+		(cd "$tmp" && "$FAULT_ANALYZE" "$command") >"$tmp/out" 2>"$tmp/err" ||
+			wrong "$command without a file fails in a folder with trace.dat"
+		sed -i "s,$tmp/,," "$tmp/named"
+		cmp -s "$tmp/out" "$tmp/named" || wrong "$command: not trace.dat's report"
+	done
+}
+
+test_full_disk() {
+	local arguments
+
+	for arguments in "report $lab" "report -F tsv $lab" "report -F csv $lab" \
+		"report -F json $lab" "folios $lab" "folios -F tsv $lab" "folios -F json $lab" \
+		"folios -F tsv $tmp/v7" "folios -F json $tmp/v7" "report --help" "--help" \
+		"--version" "folios --help" "merge --help"; do
+		ran="fault-analyze $arguments >/dev/full"
+		status=0
+		# shellcheck disable=SC2086 # words
+		"$FAULT_ANALYZE" $arguments 2>"$tmp/err" >/dev/full || status=$?
+		exits 2
+		one_line
+		says "fault-analyze: standard output: No space left on device"
+	done
+}
+
+test_closed_pipe() {
+	local arguments
+
+	for arguments in "report $lab" "report -F json $lab" "folios $lab" "folios -F tsv $tmp/v7"; do
+		ran="fault-analyze $arguments (into a closed pipe)"
+		# shellcheck disable=SC2086 # words
+		{
+			sleep 0.2
+			status=0
+			"$FAULT_ANALYZE" $arguments 2>"$tmp/err" || status=$?
+			echo "$status" >"$tmp/status"
+		} | :
+		[ "$(cat "$tmp/status")" != 0 ] || wrong "$ran: exit 0"
+		# a parent that ignores SIGPIPE (Python's, say) sees an error instead
+		# shellcheck disable=SC2086 # words
+		{
+			trap '' PIPE
+			sleep 0.2
+			status=0
+			"$FAULT_ANALYZE" $arguments 2>"$tmp/err" || status=$?
+			echo "$status" >"$tmp/status"
+		} | :
+		status=$(cat "$tmp/status")
+		exits 2
+		one_line
+		says "standard output: Broken pipe"
+	done
+}
+
+# report's own JSON beside the recording, and a manifest
+test_manifest() {
+	local at=$tmp/with
+
+	cp "$lab" "$at"
+	(cd "$tmp" && "$FAULT_ANALYZE" report -F json with >with.json 2>"$tmp/err") ||
+		wrong "report -F json FILE >FILE.json fails: $(cat "$tmp/err")"
+	good report -F json "$at"
+	jq -e '.recordings[0].exact == false' "$tmp/out" >/dev/null || wrong "$ran: exact"
+	echo '{ "schema": "fault-analyze-manifest/1", "exact": true }' >"$at.json"
+	good report -F json "$at"
+	jq -e '.recordings[0].exact == true' "$tmp/out" >/dev/null || wrong "$ran: not exact"
+	echo '{ "schema": null }' >"$at.json"
+	good report "$at"
+	echo '{ "schema": ' >"$at.json"
+	refused "$at" "the manifest beside it, FILE.json, does not parse"
+}
+
+make_files >"$tmp/made" || { cat "$tmp/made"; exit 1; }
+mapfile -t tests < <(declare -F | sed -n 's/^declare -f \(test_.*\)/\1/p')
+echo "[==========] Running ${#tests[@]} test(s)."
+for test in "${tests[@]}"; do
+	run_test "$test"
+done
+echo "[==========] ${#tests[@]} test(s) run."
+echo "[  PASSED  ] $passed test(s)."
+[ "${#skipped[@]}" = 0 ] || echo "[  SKIPPED ] ${#skipped[@]} test(s)."
+[ "${#failed[@]}" = 0 ] || {
+	echo "[  FAILED  ] ${#failed[@]} test(s), listed below:"
+	printf '[  FAILED  ] %s\n' "${failed[@]}"
+	exit 1
+}
