@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fault-analyze compare: the table that goes into the commit message. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,7 +162,7 @@ static int choose_metrics(struct compare_command *cmd)
 	nr_listed = columns_listed(columns, nr, cmd->metrics, NULL, 0);
 	metrics = calloc(nr_listed + 1, sizeof(*metrics));
 	if (!metrics)
-		abort();
+		return command_no_memory();
 	columns_listed(columns, nr, cmd->metrics, metrics, nr_listed);
 	cmd->options.metrics = metrics;
 	for (size_t i = 0; i < nr_listed; i++)
@@ -195,9 +196,12 @@ static int check_alike(struct compare_command *cmd, const struct compare_side si
 	int code = EXIT_GOOD;
 
 	if (compare_unlike(&reasons, sides))
-		abort();
-	for (size_t i = 0; i < reasons.nr; i++)
-		fprintf(stderr, "fault-analyze: %s\n", reasons.list[i]);
+		code = command_no_memory();
+	for (size_t i = 0; i < reasons.nr; i++) {
+		fputs("fault-analyze: ", stderr);
+		text_write(stderr, reasons.list[i]); /* it names files and probes */
+		putc('\n', stderr);
+	}
 	cmd->output.forced = reasons.nr > 0;
 	if (reasons.nr && !cmd->force) {
 		fputs("fault-analyze: not compared; --force compares all the same\n", stderr);
@@ -228,18 +232,18 @@ static int check_sides(struct compare_command *cmd, const struct compare_side si
 	return check_alike(cmd, sides);
 }
 
-/* All recordings of a side as one, for its pictures. */
-static void finish_plot(struct plot_side *plot, const struct compare_side *side)
+/* All recordings of a side as one, for its pictures. Returns 0 or -ENOMEM. */
+static int finish_plot(struct plot_side *plot, const struct compare_side *side)
 {
 	struct recording *recs = calloc(side->nr + 1, sizeof(*recs)); /* borrowed, all of them */
+	int err = recs ? 0 : -ENOMEM;
 
-	if (!recs)
-		abort();
-	for (size_t i = 0; i < side->nr; i++)
+	for (size_t i = 0; recs && i < side->nr; i++)
 		recs[i] = side->inputs[i].rec;
-	if (recordings_total(&plot->total, recs, side->nr))
-		abort();
+	if (!err)
+		err = recordings_total(&plot->total, recs, side->nr);
 	free(recs);
+	return err;
 }
 
 static int write_page(struct compare_command *cmd, const struct comparison *c,
@@ -249,7 +253,8 @@ static int write_page(struct compare_command *cmd, const struct comparison *c,
 	int err;
 
 	for (size_t s = 0; s < NR_SIDES; s++)
-		finish_plot(&cmd->plots[s], &sides[s]);
+		if (finish_plot(&cmd->plots[s], &sides[s]))
+			return command_no_memory();
 	err = html_compare(cmd->html, c, &cmd->output, cmd->plots, reason, sizeof(reason));
 	if (err)
 		fprintf(stderr, "fault-analyze: %s\n", reason);
@@ -262,8 +267,8 @@ static int compare(struct compare_command *cmd, const struct compare_side sides[
 	int code = EXIT_GOOD, err = 0;
 
 	if (compare_sides(&c, sides, &cmd->options))
-		abort();
-	if (cmd->html)
+		code = command_no_memory();
+	else if (cmd->html)
 		code = write_page(cmd, &c, sides);
 	else
 		err = output_compare(stdout, &c, sides, &cmd->output);
@@ -314,9 +319,10 @@ int cmd_compare(int argc, char **argv)
 	if (cmd.html) {
 		cmd.plots = calloc(NR_SIDES, sizeof(*cmd.plots));
 		if (!cmd.plots)
-			abort();
+			code = command_no_memory();
 	}
-	code = choose_metrics(&cmd);
+	if (!code)
+		code = choose_metrics(&cmd);
 	if (!code)
 		code = find_files(argc, argv, split, files, nr_files);
 	for (size_t s = 0; s < NR_SIDES && !code; s++) {

@@ -425,12 +425,6 @@ static void usage(FILE *out)
 	columns_help(out, bench_columns, ARRAY_SIZE(bench_columns));
 }
 
-static int complain(const char *path, const char *why)
-{
-	fprintf(stderr, "fault-analyze: %s: %s\n", path, why);
-	return EXIT_DAMAGED;
-}
-
 /* One line about what is wrong at which line of @path, of @errors in all. */
 static int complain_error(const char *path, const struct ktap_error *error, uint64_t errors)
 {
@@ -489,7 +483,7 @@ static int show(const char *path, enum format format, bool bench_alone)
 	int err, code;
 
 	if (!in)
-		return complain(path, strerror(errno));
+		return command_complain(path, strerror(errno));
 	err = ktap_read(in, &result);
 	if (!use_stdin)
 		fclose(in);
@@ -497,7 +491,7 @@ static int show(const char *path, enum format format, bool bench_alone)
 		code = complain_error(path, &result.error, 1);
 	} else {
 		err = print(&v);
-		code = err ? complain("standard output", strerror(-err)) : conclude(&v);
+		code = err ? command_complain("standard output", strerror(-err)) : conclude(&v);
 	}
 	ktap_release(&result);
 	return code;

@@ -24,12 +24,6 @@ static void usage(FILE *out)
 	      out);
 }
 
-static int complain(const char *path, const char *why)
-{
-	fprintf(stderr, "fault-analyze: %s: %s\n", path, why);
-	return EXIT_DAMAGED;
-}
-
 static bool has_trace_id(const struct report_file *all, uint64_t trace_id)
 {
 	for (size_t i = 0; i < all->nr_recs; i++)
@@ -45,11 +39,12 @@ static int append(struct report_file *all, struct report_file *file, const char 
 
 	recs = reallocarray(all->recs, all->nr_recs + file->nr_recs + 1, sizeof(*recs));
 	if (!recs)
-		return complain(path, strerror(ENOMEM));
+		return command_complain(path, strerror(ENOMEM));
 	all->recs = recs;
 	for (size_t i = 0; i < file->nr_recs; i++) {
 		if (has_trace_id(all, file->recs[i].trace_id))
-			return complain(path, "a recording that was there before (same trace_id)");
+			return command_complain(
+				path, "a recording that was there before (same trace_id)");
 		all->recs[all->nr_recs++] = file->recs[i];
 		file->recs[i] = (struct recording){ 0 };
 	}
@@ -63,7 +58,7 @@ static int add_file(struct report_file *all, const char *path)
 	int code;
 
 	if (report_json_read(path, &file, &error))
-		return complain(path, error.text);
+		return command_complain(path, error.text);
 	if (!all->filters) {
 		all->filters = file.filters;
 		all->nr_filters = file.nr_filters;
@@ -73,7 +68,7 @@ static int add_file(struct report_file *all, const char *path)
 	} else if (same_filters(all, &file)) {
 		code = append(all, &file, path);
 	} else {
-		code = complain(path, "made with other filters than the files before it");
+		code = command_complain(path, "made with other filters than the files before it");
 	}
 	report_file_release(&file);
 	return code;
@@ -93,7 +88,7 @@ static int print(const struct report_file *all, enum format format)
 	if (!err)
 		err = output_report(stdout, format, all->recs, all->nr_recs, &total, &opt);
 	if (err)
-		code = complain("standard output", strerror(-err));
+		code = command_complain("standard output", strerror(-err));
 	else if (total.damages.nr)
 		code = EXIT_DAMAGED; /* as report does; the report says where */
 	recording_release(&total);

@@ -25,12 +25,6 @@ static void usage(void)
 	input_options_help(stdout);
 }
 
-static int complain(const char *what, const char *why)
-{
-	fprintf(stderr, "fault-analyze: %s: %s\n", what, why);
-	return EXIT_DAMAGED;
-}
-
 /* Read @nr files. Returns the worst exit code; *readable is whether each gave something to draw. */
 static int read_side(struct input *in, char **files, int nr, struct plot_side *side, bool *readable)
 {
@@ -41,8 +35,10 @@ static int read_side(struct input *in, char **files, int nr, struct plot_side *s
 
 		worst = code > worst ? code : worst;
 	}
-	if (plot_side_finish(side))
-		abort();
+	if (*readable && plot_side_finish(side)) {
+		*readable = false;
+		worst = command_no_memory();
+	}
 	return worst;
 }
 
@@ -71,7 +67,7 @@ static int write_and_draw(const struct plot_side *sides, size_t nr_sides, const 
 	int err = 0;
 
 	if (mkdir(dir, 0777) && errno != EEXIST)
-		return complain(dir, strerror(errno));
+		return command_complain(dir, strerror(errno));
 	err = plot_write_all(dir, sides, nr_sides, &name);
 	if (err) {
 		fprintf(stderr, "fault-analyze: %s/%s.tsv: %s\n", dir, name, strerror(-err));
@@ -118,7 +114,7 @@ int cmd_plot(int argc, char **argv)
 	char **files[2];
 
 	if (!sides)
-		abort();
+		return command_no_memory();
 	code = input_parse(&in, split, argv, NULL, 0);
 	if (!code && in.help)
 		usage();

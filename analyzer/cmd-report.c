@@ -76,7 +76,7 @@ static int write_page(struct report_command *cmd, const struct recording *recs, 
 	int err = recordings_total(&cmd->plot->total, recs, nr);
 
 	if (err)
-		abort();
+		return command_no_memory();
 	err = html_report(cmd->html, recs, nr, total, opt, cmd->plot, reason, sizeof(reason));
 	if (err)
 		fprintf(stderr, "fault-analyze: %s\n", reason);
@@ -118,8 +118,10 @@ int cmd_report(int argc, char **argv)
 		goto out;
 	recs = calloc(nr_files, sizeof(*recs));
 	cmd.plot = cmd.html ? calloc(1, sizeof(*cmd.plot)) : NULL;
-	if (!recs || (cmd.html && !cmd.plot))
-		abort();
+	if (!recs || (cmd.html && !cmd.plot)) {
+		code = command_no_memory();
+		goto out;
+	}
 	code = read_files(&cmd, argc > optind ? argv + optind : default_files, nr_files, recs, &nr);
 	if (nr)
 		print_code = print(&cmd, recs, nr);

@@ -10,6 +10,12 @@ enum exit_code {
 	EXIT_REFUSED = 3, /* a comparison refused or a validation missed */
 };
 
+/* Say in one line on stderr what is wrong with @what, a file or the like. Returns EXIT_DAMAGED. */
+int command_complain(const char *what, const char *why);
+
+/* Say that memory ran out. Returns EXIT_DAMAGED. */
+int command_no_memory(void);
+
 /* Each takes argv from its own name on and returns an exit code. */
 int cmd_compare(int argc, char **argv);
 int cmd_folios(int argc, char **argv);

@@ -25,21 +25,6 @@ static const char *const family_keys[] = { "faults", "latency_ns.sum" };
 
 #define NR_FAMILY (sizeof(family_keys) / sizeof(*family_keys))
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double va = *(const double *)a, vb = *(const double *)b;
-
-	return (va > vb) - (va < vb);
-}
-
-static double median(double *values, size_t nr)
-{
-	if (!nr)
-		return NAN;
-	qsort(values, nr, sizeof(*values), compare_doubles);
-	return (values[(nr - 1) / 2] + values[nr / 2]) / 2;
-}
-
 static bool take_logs(double *values, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -217,7 +202,7 @@ static void fill_row(struct work *w, size_t block, size_t name, const struct col
 				     .p = NAN };
 	take_values(w, &w->names.list[name], metric, b->mixed_time, row->runs);
 	for (size_t s = 0; s < NR_SIDES; s++)
-		row->value[s] = median(w->values[s], row->runs[s]);
+		row->value[s] = stats_median(w->values[s], row->runs[s]);
 	find_change(row, w->values, b->exact);
 	if (f == NR_FAMILY)
 		return;

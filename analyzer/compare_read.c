@@ -130,23 +130,18 @@ static int take_episode(void *ctx, const struct episode *e)
 	return mm ? summary_add_episode(&s->input->groups[mm->group].summary, e) : 0;
 }
 
+/* Room for @nr inputs more at the end of @side, empty; NULL when out of memory. */
 static struct compare_input *add_inputs(struct compare_side *side, size_t nr)
 {
 	struct compare_input *inputs;
 
 	inputs = reallocarray(side->inputs, side->nr + nr, sizeof(*inputs));
 	if (!inputs)
-		abort();
+		return NULL;
 	side->inputs = inputs;
 	memset(&inputs[side->nr], 0, nr * sizeof(*inputs));
 	side->nr += nr;
 	return &inputs[side->nr - nr];
-}
-
-static int complain(const char *path, const char *why)
-{
-	fprintf(stderr, "fault-analyze: %s: %s\n", path, why);
-	return EXIT_DAMAGED;
 }
 
 /* Whether the report was made with the filters that the command was given. */
@@ -170,16 +165,19 @@ static int read_report(struct input *in, const char *path, enum compare_split sp
 	int code = 0;
 
 	if (report_json_read(path, &file, &error))
-		return complain(path, error.text);
+		return command_complain(path, error.text);
 	if (split != SPLIT_NONE) {
-		code = complain(path, "a report does not know tasks and mms; give the recording");
+		code = command_complain(path,
+					"a report does not know tasks and mms; give the recording");
 	} else if (!has_filters(&file, &in->filter)) {
-		code = complain(path, "a report made with other filters than those given");
+		code = command_complain(path, "a report made with other filters than those given");
 	} else if (file.nr_recs) {
 		inputs = add_inputs(side, file.nr_recs);
-		for (size_t i = 0; i < file.nr_recs; i++)
+		if (!inputs)
+			code = command_no_memory();
+		for (size_t i = 0; inputs && i < file.nr_recs; i++)
 			inputs[i].rec = file.recs[i];
-		file.nr_recs = 0; /* handed over */
+		file.nr_recs = inputs ? 0 : file.nr_recs; /* handed over */
 	}
 	report_file_release(&file);
 	return code;
@@ -192,6 +190,8 @@ static int read_recording(struct input *in, const char *path, enum compare_split
 	int code;
 
 	splitter.input = add_inputs(side, 1);
+	if (!splitter.input)
+		return command_no_memory();
 	if (plot)
 		plot->has_first = false;
 	if (plot || split != SPLIT_NONE)
@@ -211,7 +211,7 @@ int compare_read(struct input *in, const char *path, enum compare_split split,
 
 	*readable = false;
 	if (is_report < 0)
-		return complain(path, strerror(-is_report));
+		return command_complain(path, strerror(-is_report));
 	if (!is_report)
 		return read_recording(in, path, split, side, plot, readable);
 	return read_report(in, path, split, side);

@@ -147,14 +147,14 @@ static size_t count_options(const struct option *list)
 	return nr;
 }
 
-/* The shared options and those of @more in one list, to free(). */
+/* The shared options and those of @more in one list, to free(); NULL when out of memory. */
 static struct option *join_options(const struct option *more)
 {
 	size_t nr = count_options(options), nr_more = count_options(more);
 	struct option *all = calloc(nr + nr_more + 1, sizeof(*all));
 
 	if (!all)
-		abort();
+		return NULL;
 	memcpy(all, options, nr * sizeof(*all));
 	memcpy(all + nr, more, nr_more * sizeof(*all));
 	return all;
@@ -168,6 +168,8 @@ int input_parse_extra(struct input *in, int argc, char **argv, const struct colu
 
 	opterr = 0;
 	*in = (struct input){ .command = argv[0] };
+	if (!all)
+		return command_no_memory();
 	while (!code && !in->help && (c = getopt_long(argc, argv, ":F:o:h", all, NULL)) != -1) {
 		if (c == '?' || c == ':')
 			code = usage_wrong_option(in->command, c, argv);

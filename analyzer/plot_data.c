@@ -82,12 +82,13 @@ void plot_side_watch(struct plot_side *side, struct report_options *options)
 	options->ctx = side;
 }
 
+/* Room for @nr recordings more, empty; NULL when out of memory. */
 static struct recording *add_recordings(struct plot_side *side, size_t nr)
 {
 	struct recording *recs = reallocarray(side->recs, side->nr_recs + nr + 1, sizeof(*recs));
 
 	if (!recs)
-		abort();
+		return NULL;
 	side->recs = recs;
 	memset(&recs[side->nr_recs], 0, nr * sizeof(*recs));
 	side->nr_recs += nr;
@@ -97,37 +98,37 @@ static struct recording *add_recordings(struct plot_side *side, size_t nr)
 static int read_report(const char *path, struct plot_side *side)
 {
 	struct report_file file = { 0 };
+	struct recording *recs;
 	struct json_error error;
 
-	if (report_json_read(path, &file, &error)) {
-		fprintf(stderr, "fault-analyze: %s: %s\n", path, error.text);
-		return EXIT_DAMAGED;
-	}
-	if (file.nr_recs)
-		memcpy(add_recordings(side, file.nr_recs), file.recs,
-		       file.nr_recs * sizeof(*file.recs));
-	file.nr_recs = 0; /* handed over */
+	if (report_json_read(path, &file, &error))
+		return command_complain(path, error.text);
+	recs = add_recordings(side, file.nr_recs);
+	for (size_t i = 0; recs && i < file.nr_recs; i++)
+		recs[i] = file.recs[i];
+	file.nr_recs = recs ? 0 : file.nr_recs; /* handed over */
 	report_file_release(&file);
-	return EXIT_GOOD;
+	return recs ? EXIT_GOOD : command_no_memory();
 }
 
 int plot_read(struct input *in, const char *path, struct plot_side *side, bool *readable)
 {
-	int is_report = report_json_probe(path);
+	int is_report = report_json_probe(path), code;
+	struct recording *rec;
 
 	*readable = false;
-	if (is_report < 0) {
-		fprintf(stderr, "fault-analyze: %s: %s\n", path, strerror(-is_report));
-		return EXIT_DAMAGED;
-	}
+	if (is_report < 0)
+		return command_complain(path, strerror(-is_report));
 	if (is_report) {
-		int code = read_report(path, side);
-
+		code = read_report(path, side);
 		*readable = code == EXIT_GOOD;
 		return code;
 	}
+	rec = add_recordings(side, 1);
+	if (!rec)
+		return command_no_memory();
 	plot_side_watch(side, &in->report);
-	return input_read(in, path, add_recordings(side, 1), readable);
+	return input_read(in, path, rec, readable);
 }
 
 int plot_side_finish(struct plot_side *side)

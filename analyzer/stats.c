@@ -132,6 +132,14 @@ double stats_mann_whitney(const double *a, size_t n, const double *b, size_t m)
 	return p;
 }
 
+double stats_median(double *values, size_t nr)
+{
+	if (!nr)
+		return NAN;
+	sort(values, nr);
+	return (values[(nr - 1) / 2] + values[nr / 2]) / 2;
+}
+
 /*
  * Differences of all pairs, in order but never stored: both sides are sorted, so counting those up
  * to a bound is one walk, and the k-th is found by bisecting the bound.
