@@ -61,13 +61,11 @@ TESTS        := $(TEST_SRCS:analyzer/tests/%.c=$(OUT)/tests/%)
 
 .PHONY: all bench demo check calibrate plots clean install uninstall help deps format-check tests
 .DELETE_ON_ERROR:
-.SECONDARY:
+.PRECIOUS: $(OUT)/%.o $(OUT)/tests/%.o
 
 ## all: build the program at build/fault-analyze
-all: $(BUILD)/fault-analyze
-
-$(BUILD)/fault-analyze: $(PROGRAM)
-	$(Q)ln -sf $(FLAVOUR)/fault-analyze $@
+all: $(PROGRAM)
+	$(Q)ln -sf $(FLAVOUR)/fault-analyze $(BUILD)/fault-analyze
 
 $(PROGRAM): $(OUT)/main.o $(OUT)/libfault.a
 	$(call say,LINK,$@)
