@@ -86,9 +86,10 @@ $(OUT)/tests/test_%: $(OUT)/tests/test_%.o $(TEST_OBJS) $(OUT)/libfault.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SAN_FLAGS) $(CFLAGS) $(NO_LTO) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(TEST_LIBS)
 
+WRITER_OBJS := $(filter %/trace_writer.o $(OUT)/tests/trace_writer_%.o,$(TEST_OBJS))
+
 # Makes the benchmarks' recordings.
-$(OUT)/tests/gen_recording: $(OUT)/tests/gen_recording.o $(filter %/trace_writer.o \
-			    $(OUT)/tests/trace_writer_%.o,$(TEST_OBJS))
+$(OUT)/tests/gen_recording: $(OUT)/tests/gen_recording.o $(WRITER_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SAN_FLAGS) $(CFLAGS) $(NO_LTO) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -146,6 +147,7 @@ format-check:
 	$(Q)clang-format --dry-run --Werror $(wildcard analyzer/*.[ch] analyzer/tests/*.[ch])
 
 include scripts/kunit.mk
+include scripts/fuzz.mk
 
 ## clean: remove build/
 clean:

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Fuzz targets (libFuzzer, ASan, UBSan; needs clang). Seeds are made anew from the tests' writer and
+# traces/; what was found stays in $(BUILD)/fuzz/corpus until make clean.
+
+FUZZ_SECONDS ?= 60
+FUZZ         := $(BUILD)/fuzz
+FUZZ_CFLAGS  := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+		-fno-omit-frame-pointer
+FUZZ_NAMES   := $(patsubst analyzer/tests/fuzz_%.c,%,$(wildcard analyzer/tests/fuzz_*.c))
+FUZZ_OBJS    := $(SRCS:analyzer/%.c=$(FUZZ)/%.o)
+# an input that takes more than a second or 64 MiB at once is a finding
+FUZZ_FLAGS   := -timeout=1 -malloc_limit_mb=64 -rss_limit_mb=512 -max_len=65536 -use_value_profile=1
+
+.PHONY: fuzz fuzz-targets
+
+## fuzz: run each fuzz target for FUZZ_SECONDS (60)
+fuzz: fuzz-targets
+	$(Q)scripts/fuzz.sh $(FUZZ) $(FUZZ_SECONDS) '$(FUZZ_FLAGS)' $(FUZZ_NAMES)
+
+fuzz-targets: $(FUZZ_NAMES:%=$(FUZZ)/fuzz_%) $(FUZZ)/seeds/.made
+
+$(FUZZ)/%.o: analyzer/%.c Makefile scripts/fuzz.mk | $(FUZZ)/tests
+	$(call say,CC,$@)
+	$(Q)clang $(ALL_CFLAGS) $(FUZZ_CFLAGS) -DTOOL_VERSION='"fuzz"' -MMD -MP -c -o $@ $<
+
+$(FUZZ)/fuzz_%: $(FUZZ)/tests/fuzz_%.o $(FUZZ_OBJS)
+	$(call say,LINK,$@)
+	$(Q)clang $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+
+$(OUT)/tests/gen_fuzz_seeds: $(OUT)/tests/gen_fuzz_seeds.o $(OUT)/libfault.a $(WRITER_OBJS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SAN_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(OUT)/libfault.a $(LDLIBS)
+
+$(FUZZ)/seeds/.made: $(OUT)/tests/gen_fuzz_seeds $(wildcard traces/lab/*.dat)
+	$(Q)rm -rf $(@D) && mkdir -p $(@D)
+	$(Q)$< $(@D) $(filter %.dat,$^)
+	$(Q)touch $@
+
+$(FUZZ)/tests:
+	$(Q)mkdir -p $@
+
+-include $(wildcard $(FUZZ)/*.d $(FUZZ)/tests/*.d)
