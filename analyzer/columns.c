@@ -349,6 +349,8 @@ static const struct column report_list[] = {
 	  REPORT_RECORDING, get_rec_u64, NULL, REC(unknown_events), 0 },
 	{ "unmatched_exceptions", "UNMATCHED", "page faults that never entered handle_mm_fault()",
 	  REPORT_RECORDING, get_rec_u64, NULL, REC(unmatched_exceptions), 0 },
+	{ "untracked_forks", "UNTRACKED", "forks of address spaces too large to follow",
+	  REPORT_RECORDING, get_rec_u64, NULL, REC(untracked_forks), 0 },
 	{ "damaged", NULL, NULL, REPORT_RECORDING | COLUMN_JSON_ONLY, NULL, json_damaged, 0, 0 },
 	{ "damaged_places", "DAMAGED", "places found damaged",
 	  REPORT_RECORDING, get_rec_u64, NULL, REC(damages.nr), 0 },

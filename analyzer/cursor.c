@@ -140,6 +140,7 @@ char *cursor_string(struct cursor *c, size_t max)
 {
 	uint64_t start = c->pos;
 	char *string = malloc(max + 1);
+	char *shrunk;
 	size_t n;
 
 	if (!string)
@@ -155,7 +156,8 @@ char *cursor_string(struct cursor *c, size_t max)
 		free(string);
 		return NULL;
 	}
-	return string;
+	shrunk = realloc(string, n + 1);
+	return shrunk ? shrunk : string;
 }
 
 void cursor_skip(struct cursor *c, uint64_t size)

@@ -4,20 +4,24 @@
 #include <stdlib.h>
 
 #include "faults.h"
+#include "hash.h"
 
 #define FIRST_ROOM   64
 #define PAGE_MASK_4K (~UINT64_C(0xfff)) /* the smallest page of any architecture */
 
 int faults_open(struct faults *f, const struct faults_options *options)
 {
-	*f = (struct faults){ .options = *options, .room = FIRST_ROOM };
+	*f = (struct faults){
+		.options = *options, .room = FIRST_ROOM, .users_room = FIRST_ROOM, .key = hash_key()
+	};
 	f->tasks = calloc(f->room, sizeof(*f->tasks));
-	return f->tasks ? 0 : -ENOMEM;
+	f->users = calloc(f->users_room, sizeof(*f->users));
+	return f->tasks && f->users ? 0 : -ENOMEM;
 }
 
-static struct task *slot_of(struct task *tasks, size_t room, int32_t pid)
+static struct task *slot_of(const struct faults *f, struct task *tasks, size_t room, int32_t pid)
 {
-	size_t i = ((uint32_t)pid * UINT32_C(2654435761)) & (room - 1);
+	size_t i = hash_u64((uint32_t)pid, f->key) & (room - 1);
 
 	while (tasks[i].used && tasks[i].pid != pid)
 		i = (i + 1) & (room - 1);
@@ -32,7 +36,7 @@ static int grow(struct faults *f)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->room; i++) {
 		if (f->tasks[i].used)
-			*slot_of(tasks, 2 * f->room, f->tasks[i].pid) = f->tasks[i];
+			*slot_of(f, tasks, 2 * f->room, f->tasks[i].pid) = f->tasks[i];
 	}
 	free(f->tasks);
 	f->tasks = tasks;
@@ -48,17 +52,77 @@ static struct task *task_of(struct faults *f, int32_t pid)
 
 	if (t && t->pid == pid)
 		return t;
-	t = slot_of(f->tasks, f->room, pid);
+	t = slot_of(f, f->tasks, f->room, pid);
 	if (t->used)
 		return f->last = t;
 	if (2 * f->nr_tasks >= f->room) {
 		if (grow(f) < 0)
 			return NULL;
-		t = slot_of(f->tasks, f->room, pid);
+		t = slot_of(f, f->tasks, f->room, pid);
 	}
 	*t = (struct task){ .pid = pid, .used = true };
 	f->nr_tasks++;
 	return t;
+}
+
+static struct mm_users *users_of(struct faults *f, uint64_t mm)
+{
+	size_t i = hash_u64(mm, f->key) & (f->users_room - 1);
+
+	while (f->users[i].mm && f->users[i].mm != mm)
+		i = (i + 1) & (f->users_room - 1);
+	return &f->users[i];
+}
+
+/* Make room for one more mm, without those that have no users any more. 0 or -ENOMEM. */
+static int grow_users(struct faults *f)
+{
+	struct mm_users *old = f->users;
+	size_t old_room = f->users_room, live = 1;
+
+	if (2 * f->nr_users < f->users_room)
+		return 0;
+	for (size_t i = 0; i < old_room; i++)
+		live += old[i].nr > 0;
+	f->users_room = FIRST_ROOM;
+	while (f->users_room < 4 * live)
+		f->users_room *= 2;
+	f->users = calloc(f->users_room, sizeof(*f->users));
+	if (!f->users) {
+		f->users = old;
+		f->users_room = old_room;
+		return -ENOMEM;
+	}
+	f->nr_users = live - 1;
+	for (size_t i = 0; i < old_room; i++) {
+		if (old[i].nr)
+			*users_of(f, old[i].mm) = old[i];
+	}
+	free(old);
+	return 0;
+}
+
+/* The task's own mm is @mm from now on, 0 none. 0 or -ENOMEM. */
+static int set_mm(struct faults *f, struct task *t, uint64_t mm)
+{
+	struct mm_users *u;
+
+	if (t->mm == mm)
+		return 0;
+	if (!f->options.has_mm_exit) {
+		if (grow_users(f) < 0)
+			return -ENOMEM;
+		if (t->mm)
+			users_of(f, t->mm)->nr--;
+		if (mm) {
+			u = users_of(f, mm);
+			f->nr_users += !u->mm;
+			u->mm = mm;
+			u->nr++;
+		}
+	}
+	t->mm = mm;
+	return 0;
 }
 
 static struct frame *take_frame(struct faults *f)
@@ -101,9 +165,12 @@ static bool has_lost(const struct faults *f, const struct task *t, uint32_t cpu)
 int faults_lost(struct faults *f, uint32_t cpu)
 {
 	if (cpu >= f->nr_losses) {
-		size_t nr = cpu + 1;
-		uint64_t *losses = reallocarray(f->losses, nr, sizeof(*losses));
+		size_t nr = f->nr_losses ? f->nr_losses : 1;
+		uint64_t *losses;
 
+		while (nr <= cpu)
+			nr *= 2;
+		losses = reallocarray(f->losses, nr, sizeof(*losses));
 		if (!losses)
 			return -ENOMEM;
 		for (size_t i = f->nr_losses; i < nr; i++)
@@ -246,8 +313,8 @@ static int push_entry(struct faults *f, struct task *t, const struct event *e, s
 	t->top = frame;
 	if (fault->remote)
 		t->remote_mm = e->mm;
-	else
-		t->mm = e->mm;
+	else if (set_mm(f, t, e->mm) < 0)
+		return -ENOMEM;
 	return t->parent_mm && !fault->remote ? late_fork(t, e, s) : 0;
 }
 
@@ -319,18 +386,10 @@ static int push_exec(struct faults *f, struct task *t, const struct event *e, st
 	if (!f->options.has_mm_exit && t->mm != t->remote_mm)
 		s->oldmm = t->mm;
 	t->parent_mm = 0;
-	t->mm = t->remote_mm;
+	if (set_mm(f, t, t->remote_mm) < 0)
+		return -ENOMEM;
 	t->remote_mm = 0;
 	return s->mm || s->oldmm;
-}
-
-static bool mm_has_task(const struct faults *f, uint64_t mm)
-{
-	for (size_t i = 0; i < f->room; i++) {
-		if (f->tasks[i].used && f->tasks[i].mm == mm)
-			return true;
-	}
-	return false;
 }
 
 /* The pid may be used again by another task: nothing of this one may be left. */
@@ -340,10 +399,12 @@ static int push_task_exit(struct faults *f, struct task *t, const struct event *
 	int ret = t->has_exception ? take_exception(f, t, s) : 0;
 
 	drop_frames(f, t);
+	if (set_mm(f, t, 0) < 0)
+		return -ENOMEM;
 	*t = (struct task){ .pid = t->pid, .used = true, .losses_seen = f->losses_total };
 	if (ret) /* exceptions alone name no mm */
 		return ret;
-	if (f->options.has_mm_exit || !mm || mm_has_task(f, mm))
+	if (f->options.has_mm_exit || !mm || users_of(f, mm)->nr)
 		return 0;
 	*s = (struct step){ .kind = STEP_UNCERTAIN, .ts = e->ts, .mm = mm };
 	return 1;
@@ -410,8 +471,8 @@ int faults_push(struct faults *f, const struct event *e, struct step *s)
 
 int faults_finish(struct faults *f, struct step *s)
 {
-	for (size_t i = 0; i < f->room; i++) {
-		struct task *t = &f->tasks[i];
+	while (f->finished < f->room) {
+		struct task *t = &f->tasks[f->finished++];
 
 		drop_frames(f, t);
 		if (t->has_exception && take_exception(f, t, s))
@@ -431,6 +492,7 @@ void faults_close(struct faults *f)
 		free(frame);
 	}
 	free(f->tasks);
+	free(f->users);
 	free(f->losses);
 	*f = (struct faults){ 0 };
 }

@@ -51,6 +51,12 @@ struct task {
 	uint32_t error_code;
 };
 
+/* How many tasks had their last fault in an mm. */
+struct mm_users {
+	uint64_t mm; /* 0: an empty slot */
+	uint32_t nr;
+};
+
 /* What the recording offers; faults_open() copies it. */
 struct faults_options {
 	bool has_pair;	  /* a probe pair: an exception alone is no fault */
@@ -69,6 +75,10 @@ struct faults {
 	uint64_t losses_total;	       /* places where events were lost, so far */
 	uint64_t *losses;	       /* by CPU: number of its last such place; owned */
 	size_t nr_losses;
+	struct mm_users *users; /* hash by mm, kept where tasks show when one ends; owned */
+	size_t nr_users, users_room;
+	uint64_t key;	 /* of both hashes */
+	size_t finished; /* tasks that faults_finish() is done with */
 };
 
 int faults_open(struct faults *f, const struct faults_options *options);
@@ -78,7 +88,10 @@ int faults_open(struct faults *f, const struct faults_options *options);
  */
 int faults_push(struct faults *f, const struct event *e, struct step *s);
 
-/* Events of @cpu were lost: what its tasks had not ended is unpaired. 0 or -ENOMEM. */
+/*
+ * Events of @cpu, below TRACE_MAX_CPUS, were lost: what its tasks had not ended is unpaired. 0 or
+ * -ENOMEM.
+ */
 int faults_lost(struct faults *f, uint32_t cpu);
 
 /*

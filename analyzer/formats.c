@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "formats.h"
+#include "grow.h"
 
 #define MAX_FIELD_SIZE (8u << 20) /* the largest sub-buffer: 128 pages of 64K */
 
@@ -178,15 +179,11 @@ static void format_release(struct event_format *e)
 
 static int add_field(struct event_format *e, struct field f)
 {
-	struct field *fields = e->fields;
+	struct field *fields = grow_by_one(e->fields, e->nr_fields, sizeof(*fields));
 
-	/* doubling: the array grows at powers of two */
-	if (!(e->nr_fields & (e->nr_fields - 1))) {
-		fields = reallocarray(fields, e->nr_fields ? 2 * e->nr_fields : 1, sizeof(*fields));
-		if (!fields)
-			return -ENOMEM;
-		e->fields = fields;
-	}
+	if (!fields)
+		return -ENOMEM;
+	e->fields = fields;
 	fields[e->nr_fields++] = f;
 	if (f.offset + f.size > e->size)
 		e->size = f.offset + f.size;

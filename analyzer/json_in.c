@@ -149,6 +149,8 @@ static int read_recording(const struct json_place *at, struct json_object *objec
 	if (!err)
 		err = json_get_u64(at, object, "unmatched_exceptions", &r->unmatched_exceptions);
 	if (!err)
+		err = json_get_u64(at, object, "untracked_forks", &r->untracked_forks);
+	if (!err)
 		err = read_damages(at, object, &r->damages);
 	return err ? err : json_read_summary(at, object, r->time_is_ns, &r->summary);
 }

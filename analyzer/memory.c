@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "memory.h"
 
 #define FIRST_ROOM 256
+#define MAX_VMAS   65536 /* of one mm; vm.max_map_count is a little less */
 
 #define NIBBLES_PER_WORD 16
 #define INLINE_ORDER	 4 /* that many fit in the mapping itself */
@@ -14,13 +16,6 @@
 #define NIBBLE_TOUCHED	 0x4u
 #define NIBBLE_STATE	 0x3u
 #define NIBBLE_OLD	 0x8u
-
-static uint64_t mix(uint64_t v)
-{
-	v ^= v >> 32;
-	v *= UINT64_C(0x9e3779b97f4a7c15);
-	return v ^ v >> 29;
-}
 
 /* Grow *pool to hold @need entries of @size bytes. 0 or -ENOMEM. */
 static int grow_pool(void **pool, uint32_t *room, uint64_t need, size_t size)
@@ -42,9 +37,9 @@ static int grow_pool(void **pool, uint32_t *room, uint64_t need, size_t size)
 	return 0;
 }
 
-static uint64_t slot_hash(uint32_t mm, uint64_t vpn, unsigned int order)
+static uint64_t slot_hash(const struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order)
 {
-	return mix(vpn ^ ((uint64_t)mm << 40) ^ ((uint64_t)order << 58));
+	return hash_pair(vpn, (uint64_t)mm << 4 | order, m->key);
 }
 
 static bool is_at(const struct mapping *map, uint32_t mm, uint64_t vpn, unsigned int order)
@@ -56,7 +51,7 @@ static bool is_at(const struct mapping *map, uint32_t mm, uint64_t vpn, unsigned
 static uint32_t find_slot(const struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order)
 {
 	uint32_t mask = m->index_room - 1;
-	uint32_t i = slot_hash(mm, vpn, order) & mask;
+	uint32_t i = slot_hash(m, mm, vpn, order) & mask;
 
 	while (m->index[i] && !is_at(&m->mappings[m->index[i]], mm, vpn, order))
 		i = (i + 1) & mask;
@@ -108,7 +103,7 @@ static void remove_slot(struct memory *m, uint32_t hole)
 			if (!m->index[i])
 				return;
 			map = &m->mappings[m->index[i]];
-			home = slot_hash(map->mm, map->vpn, map->order) & mask;
+			home = slot_hash(m, map->mm, map->vpn, map->order) & mask;
 			/* it may move when its home is not between the hole and itself */
 		} while (((i - home) & mask) < ((i - hole) & mask));
 		m->index[hole] = m->index[i];
@@ -119,7 +114,7 @@ static void remove_slot(struct memory *m, uint32_t hole)
 static uint32_t mm_slot(const struct memory *m, uint64_t id)
 {
 	uint32_t mask = m->mm_index_room - 1;
-	uint32_t i = mix(id) & mask;
+	uint32_t i = hash_u64(id, m->key) & mask;
 
 	while (m->mm_index[i] && m->mms[m->mm_index[i]].id != id)
 		i = (i + 1) & mask;
@@ -173,7 +168,9 @@ int memory_grow(struct memory *m, uint32_t n)
 
 int memory_open(struct memory *m)
 {
-	*m = (struct memory){ .nr_mappings = 1, .nr_tallies = 1, .nr_shares = 1, .nr_mms = 1 };
+	*m = (struct memory){
+		.nr_mappings = 1, .nr_tallies = 1, .nr_shares = 1, .nr_mms = 1, .key = hash_key()
+	};
 	return memory_reserve(m, 1);
 }
 
@@ -222,6 +219,7 @@ void memory_remove_mm(struct memory *m, uint32_t mm)
 	uint32_t mask = m->mm_index_room - 1;
 	uint32_t i = mm_slot(m, m->mms[mm].id);
 
+	m->size -= m->mms[mm].size;
 	free(m->mms[mm].vmas);
 	m->mms[mm] = (struct mm){ .next_free = m->free_mm };
 	m->free_mm = mm;
@@ -237,7 +235,14 @@ void memory_remove_mm(struct memory *m, uint32_t mm)
 	}
 }
 
-static int vma_room(struct mm *mm)
+/* The mm takes @more bytes. */
+static void add_size(struct memory *m, struct mm *mm, uint64_t more)
+{
+	mm->size += more;
+	m->size += more;
+}
+
+static int vma_room(struct memory *m, struct mm *mm)
 {
 	uint32_t room = mm->vma_room ? 2 * mm->vma_room : 8;
 	struct vma *vmas;
@@ -247,6 +252,7 @@ static int vma_room(struct mm *mm)
 	vmas = reallocarray(mm->vmas, room, sizeof(*vmas));
 	if (!vmas)
 		return -ENOMEM;
+	add_size(m, mm, (room - mm->vma_room) * sizeof(*vmas));
 	mm->vmas = vmas;
 	mm->vma_room = room;
 	return 0;
@@ -283,7 +289,9 @@ struct vma *memory_vma(struct memory *m, uint32_t index, uint64_t start, uint64_
 			kind = mm->vmas[to].kind;
 	}
 	if (from == to) {
-		if (vma_room(mm) < 0)
+		if (mm->nr_vmas == MAX_VMAS)
+			mm->nr_vmas = from = 0;
+		if (vma_room(m, mm) < 0)
 			return NULL;
 		memmove(&mm->vmas[from + 1], &mm->vmas[from],
 			(mm->nr_vmas - from) * sizeof(*mm->vmas));
@@ -309,6 +317,7 @@ int memory_copy_vmas(struct memory *m, uint32_t to, uint32_t from)
 		return -ENOMEM;
 	memcpy(new->vmas, old->vmas, old->nr_vmas * sizeof(*new->vmas));
 	new->nr_vmas = new->vma_room = old->nr_vmas;
+	add_size(m, new, new->vma_room * sizeof(*new->vmas));
 	return 0;
 }
 
@@ -354,6 +363,13 @@ static uint64_t *words(struct mapping *map)
 	return map->pmd || map->order <= INLINE_ORDER ? &map->nibbles : map->nibble_v;
 }
 
+static uint64_t mapping_size(const struct mapping *map)
+{
+	uint32_t nr = nr_words(map);
+
+	return sizeof(*map) + (nr > 1 ? nr * sizeof(uint64_t) : 0);
+}
+
 uint32_t memory_map(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order, bool pmd,
 		    enum pte_state state)
 {
@@ -383,6 +399,7 @@ uint32_t memory_map(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int or
 		owner->first = i;
 	owner->last = i;
 	owner->nr_mappings++;
+	add_size(m, owner, mapping_size(map));
 	owner->orders |= 1u << order;
 	m->index[find_slot(m, mm, vpn, order)] = i;
 	m->live++;
@@ -420,6 +437,7 @@ void memory_unmap(struct memory *m, uint32_t i)
 	else
 		mm->last = map->prev;
 	mm->nr_mappings--;
+	add_size(m, mm, -mapping_size(map));
 	if (mm->hit == i)
 		mm->hit = 0;
 	if (words(map) != &map->nibbles)
@@ -473,9 +491,10 @@ bool memory_is_sole(const struct memory *m, const struct mapping *map)
 	return !map->share || m->shares[map->share].nr_mappings == 1;
 }
 
-int memory_split_pmd(struct mapping *map)
+int memory_split_pmd(struct memory *m, struct mapping *map)
 {
 	enum pte_state state = mapping_state(map, 0);
+	uint64_t size = mapping_size(map);
 
 	if (!map->pmd)
 		return 0;
@@ -488,6 +507,7 @@ int memory_split_pmd(struct mapping *map)
 	}
 	map->pmd = false;
 	mapping_set_all(map, state);
+	add_size(m, &m->mms[map->mm], mapping_size(map) - size);
 	return 0;
 }
 

@@ -45,6 +45,7 @@ struct mm {
 	uint32_t hit;	  /* the mapping that was found last: the next page is often in it, too */
 	struct vma *vmas; /* ascending, not overlapping; owned */
 	uint32_t nr_vmas, vma_room, last_vma;
+	uint64_t size; /* bytes that its mappings and VMAs take here */
 	uint32_t next_free;
 };
 
@@ -102,7 +103,9 @@ struct memory {
 	uint32_t *mm_index; /* hash of mms by id */
 	uint32_t mm_index_room, live_mms;
 	uint32_t last_mm;
+	uint64_t key;  /* of both hashes */
 	uint64_t live; /* mappings */
+	uint64_t size; /* of all mms: bytes */
 };
 
 int memory_open(struct memory *m);
@@ -134,8 +137,9 @@ uint32_t memory_add_mm(struct memory *m, uint64_t id);
 void memory_remove_mm(struct memory *m, uint32_t mm);
 
 /*
- * The VMA [start, end) of @mm, noted when it is new; others that it overlaps are cut, and it takes
- * over their kind. NULL when out of memory.
+ * The VMA [start, end) of @mm, noted when it is new; others that it overlaps are forgotten, and it
+ * takes over their kind. So are all when the mm has more than Linux allows by default: a new fault
+ * shows its VMA anew. NULL when out of memory.
  */
 struct vma *memory_vma(struct memory *m, uint32_t mm, uint64_t start, uint64_t end);
 
@@ -168,7 +172,7 @@ void memory_share(struct memory *m, uint32_t from, uint32_t to);
 bool memory_is_sole(const struct memory *m, const struct mapping *map);
 
 /* From one PMD to PTEs in the same state. 0 or -ENOMEM. */
-int memory_split_pmd(struct mapping *map);
+int memory_split_pmd(struct memory *m, struct mapping *map);
 
 uint32_t mapping_nr_ptes(const struct mapping *map);
 enum pte_state mapping_state(const struct mapping *map, uint32_t pte);

@@ -5,6 +5,12 @@
 
 #include "model.h"
 
+/* What forks may make of the model: bytes at a time and in all, at first and for each step. */
+#define LIVE_SIZE	(32u << 20)
+#define LIVE_PER_STEP	256
+#define COPIED_SIZE	(256u << 20)
+#define COPIED_PER_STEP (64u << 10)
+
 /* One fault on its way through the model. */
 struct access {
 	const struct fault *fault;
@@ -185,22 +191,40 @@ static bool fits_vma(const struct model *m, const struct access *a, uint64_t vpn
 	return !a->vma || (start >= a->vma->start && a->vma->end - start >= size);
 }
 
+/* Take those of the @nr pages from @vpn on that the mapping has away from it. */
+static void clear_mapping(struct model *m, uint32_t i, uint64_t vpn, uint32_t nr)
+{
+	struct mapping *map = &m->memory.mappings[i];
+	uint32_t nr_ptes = mapping_nr_ptes(map);
+	uint32_t first = vpn > map->vpn ? vpn - map->vpn : 0;
+	uint32_t end = vpn + nr - map->vpn < nr_ptes ? vpn + nr - map->vpn : nr_ptes;
+
+	if (end - first < nr_ptes && memory_split_pmd(&m->memory, map) < 0) {
+		m->err = -ENOMEM;
+		return;
+	}
+	if (end - first == nr_ptes)
+		mapping_set_all(map, PTE_NONE);
+	else
+		while (first < end)
+			mapping_set_state(map, first++, PTE_NONE);
+	if (!map->nr_mapped)
+		forget_mapping(m, i);
+}
+
 /* Take the pages from what was mapped there before. */
 static void clear_range(struct model *m, uint32_t mm, uint64_t vpn, uint32_t nr)
 {
-	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t pte, old = memory_find(&m->memory, mm, vpn + i, &pte);
-		struct mapping *map = &m->memory.mappings[old];
+	for (uint32_t orders = m->memory.mms[mm].orders; orders; orders &= orders - 1) {
+		unsigned int order = __builtin_ctz(orders);
+		uint64_t first = vpn >> order << order;
 
-		if (!old)
-			continue;
-		if (map->pmd && memory_split_pmd(map) < 0) {
-			m->err = -ENOMEM;
-			return;
+		for (; first < vpn + nr; first += UINT64_C(1) << order) {
+			uint32_t old = memory_find_exact(&m->memory, mm, first, order);
+
+			if (old)
+				clear_mapping(m, old, vpn, nr);
 		}
-		mapping_set_state(map, pte, PTE_NONE);
-		if (!map->nr_mapped)
-			forget_mapping(m, old);
 	}
 }
 
@@ -358,7 +382,7 @@ static void do_copy(struct model *m, struct access *a, enum evidence evidence)
 		do_copy_unmodelled(m, a, FROM_ZERO, evidence);
 		return;
 	}
-	if (map->pmd && !whole && memory_split_pmd(map) < 0) {
+	if (!whole && memory_split_pmd(&m->memory, map) < 0) {
 		m->err = -ENOMEM;
 		return;
 	}
@@ -772,6 +796,35 @@ static int do_fault(struct model *m, const struct fault *f, const struct outcome
 	return m->err;
 }
 
+/* Whether copying an mm of @size bytes leaves the model in proportion to the steps. */
+static bool may_copy(struct model *m, uint64_t size)
+{
+	if (m->memory.size + size > LIVE_SIZE + LIVE_PER_STEP * m->steps ||
+	    m->copied + size > COPIED_SIZE + COPIED_PER_STEP * m->steps)
+		return false;
+	m->copied += size;
+	return true;
+}
+
+static int forget_mm(struct model *m, uint64_t id)
+{
+	uint32_t mm = memory_find_mm(&m->memory, id);
+
+	if (mm) {
+		forget_mappings(m, mm);
+		memory_remove_mm(&m->memory, mm);
+	}
+	return m->err;
+}
+
+static int skip_fork(struct model *m, uint64_t new_id, uint64_t old_id)
+{
+	int err = forget_mm(m, old_id);
+
+	m->untracked_forks++;
+	return err ? err : forget_mm(m, new_id);
+}
+
 /* The child maps what the parent maps, and neither may write. */
 static int do_fork(struct model *m, uint64_t new_id, uint64_t old_id)
 {
@@ -780,6 +833,8 @@ static int do_fork(struct model *m, uint64_t new_id, uint64_t old_id)
 	uint32_t new = memory_find_mm(memory, new_id);
 	int err;
 
+	if (old && !may_copy(m, memory->mms[old].size))
+		return skip_fork(m, new_id, old_id);
 	err = memory_reserve(memory, (old ? memory->mms[old].nr_mappings : 0) + 1);
 	if (err)
 		return err;
@@ -808,17 +863,6 @@ static int do_fork(struct model *m, uint64_t new_id, uint64_t old_id)
 	return memory->mms[new].nr_vmas ? 0 : memory_copy_vmas(memory, new, old);
 }
 
-static int forget_mm(struct model *m, uint64_t id)
-{
-	uint32_t mm = memory_find_mm(&m->memory, id);
-
-	if (mm) {
-		forget_mappings(m, mm);
-		memory_remove_mm(&m->memory, mm);
-	}
-	return m->err;
-}
-
 static int do_exec(struct model *m, const struct step *s)
 {
 	uint32_t mm;
@@ -837,6 +881,7 @@ static int do_exec(struct model *m, const struct step *s)
 int model_predict(struct model *m, const struct step *s, const struct outcome *recorded,
 		  struct outcome *o)
 {
+	m->steps++;
 	switch (s->kind) {
 	case STEP_FAULT:
 		return do_fault(m, &s->fault, recorded, o);

@@ -34,12 +34,20 @@ struct model {
 	bool sees_alloc; /* the recording has allocations: none inside a fault means none was made
 			  */
 	bool sees_rss;	 /* the same of counters */
-	int err;	 /* of the episode callback */
+	uint64_t steps;	 /* so far */
+	uint64_t copied; /* bytes that forks have copied so far */
+	uint64_t untracked_forks;
+	int err; /* of the episode callback */
 };
 
 int model_open(struct model *m, const struct model_options *options);
 
-/* Apply @s; for a fault *o says what it was. Returns 0, -ENOMEM, or what the callback returned. */
+/*
+ * Apply @s; for a fault *o says what it was. Returns 0, -ENOMEM, or what the callback returned.
+ *
+ * Memory grows with the steps: a fork that would take far more, as copies of copies do, is not
+ * followed. It counts as untracked, and both mms are as good as new: nothing is known of them.
+ */
 int model_step(struct model *m, const struct step *s, struct outcome *o);
 
 /*

@@ -109,6 +109,12 @@ static void write_faults(FILE *out, const struct recording *r)
 		fprintf(out,
 			"  %" PRIu64 " page-fault exception%s that never entered handle_mm_fault\n",
 			r->unmatched_exceptions, plural(r->unmatched_exceptions));
+	if (r->untracked_forks)
+		fprintf(out,
+			"  %" PRIu64
+			" fork%s of address spaces too large to follow: what parent and child"
+			" did next is unknown\n",
+			r->untracked_forks, plural(r->untracked_forks));
 }
 
 static void write_damage(FILE *out, const struct damages *d)

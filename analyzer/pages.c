@@ -45,15 +45,20 @@ static int make_room(struct pages *p, size_t size)
 
 	if (size <= p->piece_room)
 		return 0;
+	if (p->compressed &&
+	    p->tf->chunks_size + size > PAGES_MAX_CHUNKS + 16 * p->tf->size + p->piece_room)
+		return -E2BIG;
 	room = realloc(p->piece, size);
 	if (!room)
 		return -ENOMEM;
+	if (p->compressed)
+		p->tf->chunks_size += size - p->piece_room;
 	p->piece = room;
 	p->piece_room = size;
 	return 0;
 }
 
-/* Read or unpack the next piece. Returns 1, 0 at the end, -errno. */
+/* Read the next piece. Returns 1, 0 at the end. */
 static int next_raw_piece(struct pages *p)
 {
 	uint64_t left = p->end - p->pos;
@@ -62,8 +67,10 @@ static int next_raw_piece(struct pages *p)
 
 	if (!want)
 		return 0;
-	if (make_room(p, want) < 0)
-		return -ENOMEM;
+	if (make_room(p, want) < 0) {
+		damage_add(&p->tf->damages, p->pos, "no memory for data of CPU %u", p->cpu);
+		return 0;
+	}
 	got = file_read(p->tf->fd, p->piece, want, p->pos);
 	if (got < (ssize_t)want) {
 		damage_add(&p->tf->damages, p->pos, "data of CPU %u cannot be read to its end",
@@ -99,7 +106,10 @@ static int unpack_chunk(struct pages *p, uint32_t packed, uint32_t plain)
 		err = unpack(&tf->unpacker, from, packed, p->piece, plain);
 	free(from);
 	if (err) {
-		damage_add(&tf->damages, start, "a chunk of CPU %u does not unpack", p->cpu);
+		damage_add(&tf->damages, start,
+			   err == -E2BIG ? "a chunk of CPU %u is larger than the file can hold"
+					 : "a chunk of CPU %u does not unpack",
+			   p->cpu);
 		return 0;
 	}
 	p->piece_offset = start;
@@ -109,9 +119,10 @@ static int unpack_chunk(struct pages *p, uint32_t packed, uint32_t plain)
 
 static int next_chunk(struct pages *p)
 {
-	while (p->chunks_left) {
-		struct tracefile *tf = p->tf;
-		uint64_t left = p->end - p->pos;
+	struct tracefile *tf = p->tf;
+	uint64_t left = p->end - p->pos;
+
+	for (; p->chunks_left; left = p->end - p->pos) {
 		uint8_t header[CHUNK_HEADER_SIZE];
 		uint32_t packed;
 
@@ -120,20 +131,34 @@ static int next_chunk(struct pages *p)
 		    file_read(tf->fd, header, sizeof(header), p->pos) != sizeof(header)) {
 			damage_add(&tf->damages, p->pos, "data of CPU %u ends %u chunks early",
 				   p->cpu, p->chunks_left + 1);
-			break;
+			goto damaged;
 		}
 		packed = read_u32(header, tf->big_endian);
 		if (packed > left - sizeof(header)) {
 			damage_add(&tf->damages, p->pos, "a chunk of CPU %u lies about its size",
 				   p->cpu);
-			break;
+			goto damaged;
 		}
 		if (unpack_chunk(p, packed, read_u32(header + 4, tf->big_endian)))
 			return 1;
 	}
+	/* the size may count the word in front of the chunks, which pages_open() allows for */
+	if (left && left != 4)
+		damage_add(&tf->damages, p->pos, "data of CPU %u goes on behind its last chunk",
+			   p->cpu);
+damaged:
 	p->chunks_left = 0;
 	p->pos = p->end;
 	return 0;
+}
+
+static void release_piece(struct pages *p)
+{
+	if (p->compressed)
+		p->tf->chunks_size -= p->piece_room;
+	free(p->piece);
+	p->piece = NULL;
+	p->piece_room = 0;
 }
 
 const uint8_t *pages_next(struct pages *p, uint64_t *offset)
@@ -145,8 +170,10 @@ const uint8_t *pages_next(struct pages *p, uint64_t *offset)
 			damage_add(&p->tf->damages, p->piece_offset + (p->compressed ? 0 : p->next),
 				   "data of CPU %u ends within a sub-buffer", p->cpu);
 		p->filled = p->next = 0;
-		if ((p->compressed ? next_chunk(p) : next_raw_piece(p)) <= 0)
+		if (!(p->compressed ? next_chunk(p) : next_raw_piece(p))) {
+			release_piece(p);
 			return NULL;
+		}
 	}
 	page = p->piece + p->next;
 	*offset = p->piece_offset + (p->compressed ? 0 : p->next);
@@ -156,6 +183,7 @@ const uint8_t *pages_next(struct pages *p, uint64_t *offset)
 
 void pages_close(struct pages *p)
 {
-	free(p->piece);
+	if (p->piece)
+		release_piece(p);
 	*p = (struct pages){ 0 };
 }

@@ -376,7 +376,7 @@ static void decode_graph_args(struct probes *p, const struct probe *pr, const st
 	uint32_t word = pr->fields[GRAPH_FUNC]->size;
 	const uint8_t *at;
 
-	if (!args || r->size < args->offset + 3 * word)
+	if (!args || word < 4 || r->size < args->offset + 3 * word)
 		return;
 	at = r->data + args->offset + word;
 	e->address = word == 8 ? read_u64(at, p->big_endian) : read_u32(at, p->big_endian);

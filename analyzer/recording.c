@@ -82,6 +82,8 @@ int recordings_total(struct recording *total, const struct recording *recs, size
 		total->unknown_events = counter_add(total->unknown_events, recs[i].unknown_events);
 		total->unmatched_exceptions =
 			counter_add(total->unmatched_exceptions, recs[i].unmatched_exceptions);
+		total->untracked_forks =
+			counter_add(total->untracked_forks, recs[i].untracked_forks);
 		total->damages.nr = counter_add(total->damages.nr, recs[i].damages.nr);
 	}
 	if (recordings_mix_units(recs, nr)) {

@@ -34,6 +34,7 @@ struct recording {
 	uint64_t lost_uncounted;       /* places where events were lost and no count is stored */
 	uint64_t unknown_events;       /* of an id that no format of the recording has */
 	uint64_t unmatched_exceptions; /* page faults that never entered handle_mm_fault() */
+	uint64_t untracked_forks;      /* whose address spaces were too large to follow */
 	struct damages damages;
 	struct summary summary;
 };

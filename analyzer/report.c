@@ -65,6 +65,7 @@ static int read_steps(struct reader *r)
 		err = ret;
 	if (!err)
 		err = model_finish(&r->model);
+	r->rec->untracked_forks = r->model.untracked_forks;
 	model_close(&r->model);
 	return err;
 }

@@ -83,7 +83,7 @@ int ringbuf_next(struct ringbuf *rb, struct record *r)
 		switch (type) {
 		case TYPE_LONG_EVENT:
 			/* the length counts its own word, and is rounded up to words */
-			if (length < 4 || length > left - 4)
+			if (length <= 4 || length > left - 4)
 				return -1;
 			length = (length + 3) & ~3u;
 			if (length > left - 4)

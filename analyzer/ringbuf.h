@@ -13,7 +13,7 @@
 
 #include "formats.h"
 
-/* An event as it stands in the sub-buffer, whose memory `data` points into. */
+/* An event as it stands in the sub-buffer, whose memory `data` points into; 4 bytes at least. */
 struct record {
 	uint64_t ts; /* of the ring buffer until timeline converts it */
 	const uint8_t *data;

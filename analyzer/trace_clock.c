@@ -28,11 +28,10 @@ bool trace_clock_is_identity(const struct trace_clock *c)
 static uint64_t shift_between(uint64_t ts, uint32_t flags, const struct time_sample *lo,
 			      const struct time_sample *hi)
 {
-	int64_t correction = lo->offset;
+	uint64_t correction = lo->offset; /* wraps: hostile samples may overflow, not trap */
 
 	if (flags & TIME_SHIFT_INTERPOLATE) {
 		int64_t span = hi->time - lo->time;
-		/* unsigned arithmetic: hostile samples may overflow, they must not trap */
 		uint64_t part = (ts - lo->time) * ((uint64_t)hi->offset - (uint64_t)lo->offset);
 
 		if (span > 0)

@@ -8,16 +8,31 @@
 #include <unistd.h>
 
 #include "endian_read.h"
+#include "grow.h"
 #include "tracefile.h"
 
 #define MAGIC	   "\x17\x08\x44tracing"
 #define MAGIC_SIZE 10
 
+/* An event system's name is part of a file's: 64 bytes in the kernel */
+#define MAX_SYSTEM_NAME 255
+
+/* What metadata may have, unpacked, beyond the size of the file: twice a large kernel's kallsyms */
+#define METADATA_ALLOWANCE (32u << 20)
+
+int tracefile_count_metadata(struct tracefile *tf, uint64_t size, uint64_t offset)
+{
+	tf->metadata_size += size;
+	if (tf->metadata_size <= tf->size + METADATA_ALLOWANCE)
+		return 0;
+	damage_add(&tf->damages, offset, "metadata is larger than the file can hold");
+	return -EBADMSG;
+}
+
 struct trace_buffer *tracefile_add_buffer(struct tracefile *tf)
 {
-	struct trace_buffer *list;
+	struct trace_buffer *list = grow_by_one(tf->buffers, tf->nr_buffers, sizeof(*list));
 
-	list = reallocarray(tf->buffers, tf->nr_buffers + 1, sizeof(*list));
 	if (!list)
 		return NULL;
 	tf->buffers = list;
@@ -30,6 +45,10 @@ int tracefile_add_cpu(struct tracefile *tf, struct trace_buffer *b, uint32_t cpu
 {
 	struct trace_cpu *list;
 
+	if (cpu >= TRACE_MAX_CPUS) {
+		damage_add(&tf->damages, offset, "CPU %u is none that Linux can have", cpu);
+		return 0;
+	}
 	if (offset > tf->size || size > tf->size - offset) {
 		damage_add(&tf->damages, offset < tf->size ? offset : tf->size,
 			   "the file ends before the data of CPU %u: %llu bytes at %llu", cpu,
@@ -41,10 +60,11 @@ int tracefile_add_cpu(struct tracefile *tf, struct trace_buffer *b, uint32_t cpu
 		size = 0;
 	}
 	tf->cpu_data_size += size;
-	list = reallocarray(b->cpus, b->nr_cpus + 1, sizeof(*list));
+	list = grow_by_one(b->cpus, b->nr_cpus, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	b->cpus = list;
+	tf->nr_cpus++;
 	list[b->nr_cpus++] = (struct trace_cpu){ .cpu = cpu, .offset = offset, .size = size };
 	return 0;
 }
@@ -63,17 +83,11 @@ char *tracefile_parse_clock(const char *text)
 static int add_format(struct tracefile *tf, char *system, char *text, uint64_t size,
 		      uint64_t offset)
 {
-	struct trace_text *list = tf->formats;
+	struct trace_text *list = grow_by_one(tf->formats, tf->nr_formats, sizeof(*list));
 
-	/* doubling: the array grows at powers of two */
-	if (!(tf->nr_formats & (tf->nr_formats - 1))) {
-		size_t room = tf->nr_formats ? 2 * tf->nr_formats : 1;
-
-		list = reallocarray(tf->formats, room, sizeof(*list));
-		if (!list)
-			return -ENOMEM;
-		tf->formats = list;
-	}
+	if (!list)
+		return -ENOMEM;
+	tf->formats = list;
 	list[tf->nr_formats++] = (struct trace_text){
 		.system = system, .text = text, .size = size, .offset = offset
 	};
@@ -121,7 +135,7 @@ int tracefile_read_event_formats(struct tracefile *tf, struct cursor *c, uint64_
 	int err = 0;
 
 	for (uint32_t i = 0; i < nr_systems && !err; i++) {
-		char *system = cursor_string(c, 4096);
+		char *system = cursor_string(c, MAX_SYSTEM_NAME);
 		uint32_t nr = cursor_u32(c);
 
 		for (uint32_t j = 0; system && j < nr && !err; j++)

@@ -64,7 +64,10 @@ struct tracefile {
 	struct trace_section kallsyms;
 	struct trace_buffer *buffers;
 	size_t nr_buffers;
-	uint64_t cpu_data_size; /* of all CPUs of all buffers */
+	size_t nr_cpus;		/* of all buffers */
+	uint64_t cpu_data_size; /* likewise */
+	uint64_t metadata_size; /* bytes of sections and options that were read, unpacked */
+	uint64_t chunks_size;	/* bytes of unpacked chunks that `pages` holds */
 	uint32_t sections_read; /* bit per section id: each is read once */
 	struct damages damages;
 };
@@ -87,7 +90,10 @@ void tracefile_close(struct tracefile *tf);
 
 /* Below: shared by tracefile.c, tracefile_v6.c and tracefile_v7.c alone. */
 
-#define OPTION_MAX_SIZE (64u << 20) /* an option is text or a table: larger is a lie */
+/* Linux has at most 8192 CPUs: this is one more than the highest number, and all of eight buffers
+ */
+#define TRACE_MAX_CPUS	  65536
+#define TRACE_MAX_BUFFERS 1024
 
 enum trace_option {
 	OPTION_DONE,
@@ -132,10 +138,19 @@ int tracefile_read_ftrace_formats(struct tracefile *tf, struct cursor *c, uint64
 int tracefile_read_event_formats(struct tracefile *tf, struct cursor *c, uint64_t base);
 int tracefile_read_cmdlines(struct tracefile *tf, struct cursor *c, uint64_t base);
 
+/*
+ * Count @size bytes of metadata at @offset that are about to be read. -EBADMSG and damage when they
+ * are more than a file of this size may hold: one piece named again and again, or packed too well.
+ */
+int tracefile_count_metadata(struct tracefile *tf, uint64_t size, uint64_t offset);
+
 /* Append a buffer that is all zero; NULL when out of memory. */
 struct trace_buffer *tracefile_add_buffer(struct tracefile *tf);
 
-/* Append a CPU's piece to @b, cut to the file's size with damage noted. 0 or -ENOMEM. */
+/*
+ * Append a CPU's piece to @b, cut to the file's size with damage noted. Of how many there are, the
+ * caller has checked that they are no more than TRACE_MAX_CPUS. 0 or -ENOMEM.
+ */
 int tracefile_add_cpu(struct tracefile *tf, struct trace_buffer *b, uint32_t cpu, uint64_t offset,
 		      uint64_t size);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "tracefile.h"
 
 #define TAG_SIZE 10
@@ -51,10 +52,15 @@ static int add_instance(struct tracefile *tf, struct v6_state *s, const void *da
 		damage_add(&tf->damages, offset, "a BUFFER option is cut");
 		return 0;
 	}
-	offsets = reallocarray(s->instances, s->nr_instances + 1, sizeof(*offsets));
+	if (s->nr_instances == TRACE_MAX_BUFFERS) {
+		damage_add(&tf->damages, offset, "too many buffers");
+		free(name);
+		return 0;
+	}
+	offsets = grow_by_one(s->instances, s->nr_instances, sizeof(*offsets));
 	if (offsets)
 		s->instances = offsets;
-	names = reallocarray(s->instance_names, s->nr_instances + 1, sizeof(*names));
+	names = grow_by_one(s->instance_names, s->nr_instances, sizeof(*names));
 	if (names)
 		s->instance_names = names;
 	if (!offsets || !names) {
@@ -73,11 +79,14 @@ static int read_option(struct tracefile *tf, struct v6_state *s, struct cursor *
 	char *data;
 	int err;
 
-	if (c->failed || size > OPTION_MAX_SIZE)
-		return cut(tf, c, "an option");
 	data = cursor_text(c, size);
 	if (!data)
 		return c->failed ? cut(tf, c, "an option") : -ENOMEM;
+	/* the options of instances may be the same bytes */
+	if (tracefile_count_metadata(tf, size, offset) < 0) {
+		free(data);
+		return -EBADMSG;
+	}
 	err = tracefile_option(tf, id, data, size, offset);
 	if (!err && id == OPTION_BUFFER)
 		err = add_instance(tf, s, data, size, offset);
@@ -133,7 +142,7 @@ static int read_cpu_table(struct tracefile *tf, struct v6_state *s, struct curso
 	struct trace_buffer *b;
 	int err = 0;
 
-	if (cursor_left(c) / 16 < s->table_cpus) {
+	if (cursor_left(c) / 16 < s->table_cpus || s->table_cpus > TRACE_MAX_CPUS - tf->nr_cpus) {
 		free(name);
 		return cut(tf, c, "the table of CPUs");
 	}

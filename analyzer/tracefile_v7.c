@@ -53,6 +53,8 @@ static char *unpack_section(struct tracefile *tf, uint64_t offset, struct cursor
 		damage_add(&tf->damages, offset, "a compressed section lies about its size");
 		return NULL;
 	}
+	if (tracefile_count_metadata(tf, plain, offset) < 0)
+		return NULL;
 	from = cursor_text(c, packed);
 	to = malloc((size_t)plain + 1);
 	if (from && to && !unpack(&tf->unpacker, from, packed, to, plain)) {
@@ -85,7 +87,7 @@ char *tracefile_section(struct tracefile *tf, uint64_t offset, unsigned int id, 
 		return NULL;
 	if (h.flags & SECTION_COMPRESSED) {
 		data = unpack_section(tf, offset, &c, size);
-	} else {
+	} else if (!tracefile_count_metadata(tf, h.size, offset)) {
 		data = cursor_text(&c, h.size);
 		*size = h.size;
 		if (!data && c.failed)
@@ -105,6 +107,10 @@ static int option_buffer(struct tracefile *tf, const void *data, size_t size, ui
 	uint32_t nr_cpus;
 	int err = 0;
 
+	if (tf->nr_buffers == TRACE_MAX_BUFFERS) {
+		damage_add(&tf->damages, offset, "too many buffers");
+		return 0;
+	}
 	cursor_open_memory(&c, data, size, tf->big_endian);
 	b = tracefile_add_buffer(tf);
 	if (!b)
@@ -114,7 +120,7 @@ static int option_buffer(struct tracefile *tf, const void *data, size_t size, ui
 	b->clock = cursor_string(&c, size);
 	b->page_size = cursor_u32(&c);
 	nr_cpus = cursor_u32(&c);
-	if (!c.failed && cursor_left(&c) / 20 < nr_cpus)
+	if (cursor_left(&c) / 20 < nr_cpus || nr_cpus > TRACE_MAX_CPUS - tf->nr_cpus)
 		c.failed = true;
 	if (c.failed) {
 		damage_add(&tf->damages, offset, "a BUFFER option is shorter than it says");

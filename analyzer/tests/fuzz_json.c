@@ -11,10 +11,10 @@ static char *report_text(const struct report_file *file, size_t *size)
 	char *text = NULL;
 	FILE *out = open_memstream(&text, size);
 
-	fuzz_require(out && !recordings_total(&total, file->recs, file->nr_recs) &&
-		     !output_report(out, FORMAT_JSON, file->recs, file->nr_recs, &total,
-				    &options) &&
-		     !fclose(out));
+	fuzz_require(
+		out && !recordings_total(&total, file->recs, file->nr_recs) &&
+		!output_report(out, FORMAT_JSON, file->recs, file->nr_recs, &total, &options) &&
+		!fclose(out));
 	recording_release(&total);
 	return text;
 }

@@ -219,8 +219,7 @@ static void write_pieces(const char *path, const char *name)
 	struct tracefile tf;
 	unsigned int nr = 0;
 
-	if (tracefile_open(&tf, path) ||
-	    page_layout_parse(&layout, &tf.header_page, &tf.damages))
+	if (tracefile_open(&tf, path) || page_layout_parse(&layout, &tf.header_page, &tf.damages))
 		die(path);
 	write_formats(&tf, name);
 	for (size_t i = 0; i < tf.nr_buffers; i++) {

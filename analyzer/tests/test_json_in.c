@@ -131,6 +131,7 @@ static void test_round_trip(void **state)
 	r.recs[0].lost_uncounted = 1;
 	r.recs[0].unknown_events = 7;
 	r.recs[0].unmatched_exceptions = 3;
+	r.recs[0].untracked_forks = 2;
 	r.recs[1].trace_id = 0;
 	r.recs[2].page_size = 0;
 	text = report_json(&r);
@@ -281,7 +282,8 @@ static bool is_free_fact(const char *key)
 					     "duration_ns",    "events",
 					     "lost_events",    "lost_uncounted",
 					     "offset",	       "damaged_places",
-					     "unknown_events", "unmatched_exceptions" };
+					     "unknown_events", "unmatched_exceptions",
+					     "untracked_forks" };
 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
 		if (!strcmp(key, facts[i]))

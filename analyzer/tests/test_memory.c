@@ -100,7 +100,7 @@ static void test_split_pmd(void **state)
 	i = memory_map(&m, mms[0], 1024, 9, true, PTE_SHARED);
 	assert_int_equal(memory_find(&m, mms[0], 1024 + 300, &pte), i);
 	assert_int_equal(pte, 300);
-	assert_int_equal(memory_split_pmd(&m.mappings[i]), 0);
+	assert_int_equal(memory_split_pmd(&m, &m.mappings[i]), 0);
 	mapping_set_state(&m.mappings[i], 300, PTE_NONE);
 	assert_int_equal(m.mappings[i].nr_mapped, 511);
 	assert_int_equal(memory_find(&m, mms[0], 1024 + 300, &pte), 0);
