@@ -18,7 +18,7 @@
 #define MAX_SYSTEM_NAME 255
 
 /* What metadata may have, unpacked, beyond the size of the file: twice a large kernel's kallsyms */
-#define METADATA_ALLOWANCE (32u << 20)
+#define METADATA_ALLOWANCE (48u << 20)
 
 int tracefile_count_metadata(struct tracefile *tf, uint64_t size, uint64_t offset)
 {
@@ -40,6 +40,21 @@ struct trace_buffer *tracefile_add_buffer(struct tracefile *tf)
 	return &list[tf->nr_buffers++];
 }
 
+/* Data of CPUs follow each other, each from the next page on. */
+static void check_gap(struct tracefile *tf, const struct trace_buffer *b, uint64_t next)
+{
+	uint64_t page = tf->page_size > b->page_size ? tf->page_size : b->page_size;
+
+	if (b->nr_cpus && next > b->data_end && next - b->data_end >= page)
+		damage_add(&tf->damages, b->data_end, "%llu bytes of CPU data belong to no CPU",
+			   (unsigned long long)(next - b->data_end));
+}
+
+void tracefile_end_cpus(struct tracefile *tf, const struct trace_buffer *b, uint64_t end)
+{
+	check_gap(tf, b, end);
+}
+
 int tracefile_add_cpu(struct tracefile *tf, struct trace_buffer *b, uint32_t cpu, uint64_t offset,
 		      uint64_t size)
 {
@@ -59,6 +74,8 @@ int tracefile_add_cpu(struct tracefile *tf, struct trace_buffer *b, uint32_t cpu
 		damage_add(&tf->damages, offset, "data of CPU %u overlaps that of others", cpu);
 		size = 0;
 	}
+	check_gap(tf, b, offset);
+	b->data_end = offset + size;
 	tf->cpu_data_size += size;
 	list = grow_by_one(b->cpus, b->nr_cpus, sizeof(*list));
 	if (!list)

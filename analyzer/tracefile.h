@@ -29,6 +29,9 @@ struct trace_cpu {
 	uint64_t offset, size; /* in the file, within it */
 };
 
+/* Of the sections of v7, and of the options that tell their places. */
+#define TRACE_SECTION_IDS 32
+
 /* One trace instance. */
 struct trace_buffer {
 	char *name;	    /* "" for the top instance; owned */
@@ -37,6 +40,7 @@ struct trace_buffer {
 	bool compressed;
 	struct trace_cpu *cpus; /* owned */
 	size_t nr_cpus;
+	uint64_t data_end; /* of the CPU that was added last */
 };
 
 /* A section of v7 that is read when it is needed, or the same piece of v6. */
@@ -68,7 +72,7 @@ struct tracefile {
 	uint64_t cpu_data_size; /* likewise */
 	uint64_t metadata_size; /* bytes of sections and options that were read, unpacked */
 	uint64_t chunks_size;	/* bytes of unpacked chunks that `pages` holds */
-	uint32_t sections_read; /* bit per section id: each is read once */
+	uint32_t sections_read[TRACE_SECTION_IDS]; /* v7: how many of each id */
 	struct damages damages;
 };
 
@@ -153,6 +157,9 @@ struct trace_buffer *tracefile_add_buffer(struct tracefile *tf);
  */
 int tracefile_add_cpu(struct tracefile *tf, struct trace_buffer *b, uint32_t cpu, uint64_t offset,
 		      uint64_t size);
+
+/* All CPUs of @b were added; their data reach up to @end. Data that belong to none are damage. */
+void tracefile_end_cpus(struct tracefile *tf, const struct trace_buffer *b, uint64_t end);
 
 /* The current clock from "local [global] …"; NULL when none is marked or out of memory. */
 char *tracefile_parse_clock(const char *text);

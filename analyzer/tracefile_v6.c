@@ -158,6 +158,9 @@ static int read_cpu_table(struct tracefile *tf, struct v6_state *s, struct curso
 
 		err = tracefile_add_cpu(tf, b, cpu, offset, size);
 	}
+	/* the data of instances follow those of the top one */
+	if (!err && !s->nr_instances)
+		tracefile_end_cpus(tf, b, tf->size);
 	return err;
 }
 

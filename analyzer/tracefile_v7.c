@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "endian_read.h"
 #include "file_read.h"
 #include "tracefile.h"
 
 #define SECTION_HEADER_SIZE 16
 #define SECTION_COMPRESSED  0x1
-#define MAX_SECTIONS	    4096 /* trace-cmd writes some dozen */
-#define MAX_OPTION_SECTIONS 1024 /* trace-cmd writes two or three; the chain may be a cycle */
+#define MAX_SECTIONS	    4096 /* trace-cmd writes a dozen; the options' chain may be a cycle */
 
 struct section_header {
 	unsigned int id, flags;
@@ -22,22 +22,20 @@ struct section_header {
 
 static int read_section_header(struct tracefile *tf, uint64_t offset, struct section_header *h)
 {
-	struct cursor c;
-	int err;
+	uint8_t bytes[SECTION_HEADER_SIZE];
 
-	err = cursor_open_file(&c, tf->fd, offset, tf->size, tf->big_endian);
-	if (err)
-		return err;
-	h->id = cursor_u16(&c);
-	h->flags = cursor_u16(&c);
-	cursor_skip(&c, 4); /* its description, in STRINGS */
-	h->size = cursor_u64(&c);
-	if (c.failed || h->size > cursor_left(&c)) {
-		damage_add(&tf->damages, offset, "a section is cut or lies about its size");
-		err = -EBADMSG;
-	}
-	cursor_release(&c);
-	return err;
+	if (offset > tf->size || tf->size - offset < sizeof(bytes) ||
+	    file_read(tf->fd, bytes, sizeof(bytes), offset) != sizeof(bytes))
+		goto cut;
+	h->id = read_u16(bytes, tf->big_endian);
+	h->flags = read_u16(bytes + 2, tf->big_endian);
+	/* then 4 bytes of where its description is, in STRINGS */
+	h->size = read_u64(bytes + 8, tf->big_endian);
+	if (h->size <= tf->size - offset - sizeof(bytes))
+		return 0;
+cut:
+	damage_add(&tf->damages, offset, "a section is cut or lies about its size");
+	return -EBADMSG;
 }
 
 /* The section's packed bytes become *size plain ones. */
@@ -82,6 +80,7 @@ char *tracefile_section(struct tracefile *tf, uint64_t offset, unsigned int id, 
 		damage_add(&tf->damages, offset, "section %u where section %u should be", h.id, id);
 		return NULL;
 	}
+	tf->sections_read[id]++;
 	offset += SECTION_HEADER_SIZE;
 	if (cursor_open_file(&c, tf->fd, offset, offset + h.size, tf->big_endian) < 0)
 		return NULL;
@@ -100,7 +99,7 @@ char *tracefile_section(struct tracefile *tf, uint64_t offset, unsigned int id, 
 /* BUFFER: where the pages of one instance stand. */
 static int option_buffer(struct tracefile *tf, const void *data, size_t size, uint64_t offset)
 {
-	struct section_header h;
+	struct section_header h = { 0 };
 	struct trace_buffer *b;
 	struct cursor c;
 	uint64_t section;
@@ -126,10 +125,12 @@ static int option_buffer(struct tracefile *tf, const void *data, size_t size, ui
 		damage_add(&tf->damages, offset, "a BUFFER option is shorter than it says");
 		return 0;
 	}
-	if (!nr_cpus)
-		return 0;
-	if (read_section_header(tf, section, &h) < 0)
+	if (read_section_header(tf, section, &h) < 0 || h.id != OPTION_BUFFER) {
+		damage_add(&tf->damages, section, "no section of a buffer where it should be");
 		h.flags = tf->unpacker.method == COMPRESSION_NONE ? 0 : SECTION_COMPRESSED;
+	} else {
+		tf->sections_read[OPTION_BUFFER]++;
+	}
 	b->compressed = h.flags & SECTION_COMPRESSED;
 	for (uint32_t i = 0; i < nr_cpus && !err; i++) {
 		uint32_t cpu = cursor_u32(&c);
@@ -138,6 +139,8 @@ static int option_buffer(struct tracefile *tf, const void *data, size_t size, ui
 
 		err = tracefile_add_cpu(tf, b, cpu, start, length);
 	}
+	if (!err && h.id == OPTION_BUFFER)
+		tracefile_end_cpus(tf, b, section + SECTION_HEADER_SIZE + h.size);
 	return err;
 }
 
@@ -149,9 +152,8 @@ static int option_section(struct tracefile *tf, unsigned int id, uint64_t offset
 	char *section;
 	int err = 0;
 
-	if (tf->sections_read & (1u << id))
+	if (tf->sections_read[id])
 		return 0;
-	tf->sections_read |= 1u << id;
 	if (id == OPTION_KALLSYMS) {
 		/* read when a recording needs it: it is large */
 		tf->kallsyms = (struct trace_section){ .offset = offset, .size = 1 };
@@ -259,27 +261,36 @@ static bool unread_section_is_whole(struct tracefile *tf, uint64_t offset,
 }
 
 /*
- * Sections stand one behind the other up to the end of the file, with STRINGS, which no option
- * names, among them. Nothing of it is needed; but a file that is cut shows here that it is.
+ * Sections fill the file from its header on, each behind the other: see that none is cut, and that
+ * those of a kind that is read were all read, which a damaged option prevents.
  */
-static void check_all_sections(struct tracefile *tf, uint64_t offset)
+static void walk_sections(struct tracefile *tf, uint64_t offset)
 {
-	struct section_header h;
-	bool has_strings = false;
+	static const unsigned int ids[] = { OPTION_DONE,	  OPTION_BUFFER,
+					    OPTION_HEADER_INFO,	  OPTION_FTRACE_EVENTS,
+					    OPTION_EVENT_FORMATS, OPTION_CMDLINES };
+	uint32_t found[TRACE_SECTION_IDS] = { 0 };
+	struct section_header h = { 0 };
 
 	for (int i = 0; offset < tf->size; i++) {
 		if (i == MAX_SECTIONS) {
-			damage_add(&tf->damages, offset, "more than %d sections", MAX_SECTIONS);
+			damage_add(&tf->damages, offset, "more sections than any file has");
 			return;
 		}
 		if (read_section_header(tf, offset, &h) < 0 ||
 		    !unread_section_is_whole(tf, offset, &h))
 			return;
-		has_strings |= h.id == OPTION_STRINGS;
+		if (h.id < TRACE_SECTION_IDS)
+			found[h.id]++;
 		offset += SECTION_HEADER_SIZE + h.size;
 	}
-	if (!has_strings)
-		damage_add(&tf->damages, tf->size, "the file ends without its STRINGS section");
+	if (h.id != OPTION_STRINGS)
+		damage_add(&tf->damages, offset, "the section that is written last is not there");
+	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
+		if (found[ids[i]] != tf->sections_read[ids[i]])
+			damage_add(&tf->damages, 0, "%u sections of kind %u, of which %u are told",
+				   found[ids[i]], ids[i], tf->sections_read[ids[i]]);
+	}
 }
 
 int tracefile_read_v7(struct tracefile *tf, struct cursor *c)
@@ -287,7 +298,6 @@ int tracefile_read_v7(struct tracefile *tf, struct cursor *c)
 	char *method = cursor_string(c, 64);
 	char *version = cursor_string(c, 64);
 	uint64_t offset = cursor_u64(c);
-	uint64_t first_section = c->pos;
 	int err = 0;
 
 	if (c->failed || !method || !version) {
@@ -304,15 +314,15 @@ int tracefile_read_v7(struct tracefile *tf, struct cursor *c)
 	for (int i = 0; !err && offset; i++) {
 		uint64_t next;
 
-		if (i == MAX_OPTION_SECTIONS) {
+		if (i == MAX_SECTIONS) {
 			damage_add(&tf->damages, offset, "the sections of options form a cycle");
 			break;
 		}
 		err = read_options(tf, offset, &next);
 		offset = next;
 	}
-	if (!err && !tf->damages.nr)
-		check_all_sections(tf, first_section);
+	if (!err)
+		walk_sections(tf, c->pos);
 	free(method);
 	free(version);
 	return err;

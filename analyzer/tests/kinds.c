@@ -190,7 +190,29 @@ static void add_unknown_parts(struct trace_writer *w)
 	tw_section(w, 78, NULL, 0, false);
 }
 
+static int copy_bounds(const struct trace_writer *w, size_t **bounds, size_t *nr)
+{
+	size_t nr_parts;
+	const struct tw_part *parts = tw_parts(w, &nr_parts);
+
+	*nr = 2 * nr_parts;
+	*bounds = calloc(*nr + 1, sizeof(**bounds));
+	if (!*bounds)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr_parts; i++) {
+		(*bounds)[2 * i] = parts[i].offset;
+		(*bounds)[2 * i + 1] = parts[i].end;
+	}
+	return 0;
+}
+
 int kind_write(const struct kind *kind, const char *path, struct kind_record **list, size_t *nr)
+{
+	return kind_write_parts(kind, path, list, nr, NULL, NULL);
+}
+
+int kind_write_parts(const struct kind *kind, const char *path, struct kind_record **list,
+		     size_t *nr, size_t **bounds, size_t *nr_bounds)
 {
 	struct run r = { .kind = kind, .seed = 88172645463325252ULL };
 	int err;
@@ -215,6 +237,8 @@ int kind_write(const struct kind *kind, const char *path, struct kind_record **l
 		fill(&r);
 	}
 	err = r.nr < KIND_MAX_RECORDS ? tw_write(r.w, path) : -E2BIG;
+	if (!err && bounds)
+		err = copy_bounds(r.w, bounds, nr_bounds);
 	tw_free(r.w);
 	*list = r.list;
 	*nr = r.nr;

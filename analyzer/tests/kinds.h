@@ -50,4 +50,8 @@ const struct kind *kinds(size_t *nr);
  */
 int kind_write(const struct kind *kind, const char *path, struct kind_record **list, size_t *nr);
 
+/* The same, and where the file's parts begin and end, in *bounds for the caller to free. */
+int kind_write_parts(const struct kind *kind, const char *path, struct kind_record **list,
+		     size_t *nr, size_t **bounds, size_t *nr_bounds);
+
 #endif
