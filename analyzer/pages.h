@@ -11,9 +11,9 @@
 
 #include "tracefile.h"
 
-#define PAGES_BUDGET	(4u << 20) /* bytes for the pieces of all CPUs together */
-#define PAGES_MAX_PIECE (256u << 10)
-#define PAGES_MAX_CHUNK (64u << 20) /* ten sub-buffers is trace-cmd's habit */
+#define PAGES_BUDGET	 (4u << 20) /* bytes for the pieces of all CPUs together */
+#define PAGES_MAX_PIECE	 (256u << 10)
+#define PAGES_MAX_CHUNK	 (64u << 20) /* ten sub-buffers is trace-cmd's habit */
 /* bytes of unpacked chunks held at a time: this and 16 times the file's size */
 #define PAGES_MAX_CHUNKS (64u << 20)
 

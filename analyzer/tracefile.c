@@ -64,6 +64,9 @@ int tracefile_add_cpu(struct tracefile *tf, struct trace_buffer *b, uint32_t cpu
 		damage_add(&tf->damages, offset, "CPU %u is none that Linux can have", cpu);
 		return 0;
 	}
+	if (b->nr_cpus && cpu <= b->cpus[b->nr_cpus - 1].cpu)
+		damage_add(&tf->damages, offset, "CPU %u stands behind CPU %u", cpu,
+			   b->cpus[b->nr_cpus - 1].cpu);
 	if (offset > tf->size || size > tf->size - offset) {
 		damage_add(&tf->damages, offset < tf->size ? offset : tf->size,
 			   "the file ends before the data of CPU %u: %llu bytes at %llu", cpu,

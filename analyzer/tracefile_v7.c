@@ -13,7 +13,7 @@
 
 #define SECTION_HEADER_SIZE 16
 #define SECTION_COMPRESSED  0x1
-#define MAX_SECTIONS	    4096 /* trace-cmd writes a dozen; the options' chain may be a cycle */
+#define MAX_SECTIONS	    4096 /* trace-cmd writes a dozen */
 
 struct section_header {
 	unsigned int id, flags;
@@ -100,7 +100,7 @@ char *tracefile_section(struct tracefile *tf, uint64_t offset, unsigned int id, 
 static int option_buffer(struct tracefile *tf, const void *data, size_t size, uint64_t offset)
 {
 	struct section_header h = { 0 };
-	struct trace_buffer *b;
+	struct trace_buffer own = { 0 }, *b;
 	struct cursor c;
 	uint64_t section;
 	uint32_t nr_cpus;
@@ -111,20 +111,26 @@ static int option_buffer(struct tracefile *tf, const void *data, size_t size, ui
 		return 0;
 	}
 	cursor_open_memory(&c, data, size, tf->big_endian);
-	b = tracefile_add_buffer(tf);
-	if (!b)
-		return -ENOMEM;
 	section = cursor_u64(&c);
-	b->name = cursor_string(&c, size);
-	b->clock = cursor_string(&c, size);
-	b->page_size = cursor_u32(&c);
+	own.name = cursor_string(&c, size);
+	own.clock = cursor_string(&c, size);
+	own.page_size = cursor_u32(&c);
 	nr_cpus = cursor_u32(&c);
-	if (cursor_left(&c) / 20 < nr_cpus || nr_cpus > TRACE_MAX_CPUS - tf->nr_cpus)
+	if (cursor_left(&c) != UINT64_C(20) * nr_cpus || nr_cpus > TRACE_MAX_CPUS - tf->nr_cpus)
 		c.failed = true;
 	if (c.failed) {
-		damage_add(&tf->damages, offset, "a BUFFER option is shorter than it says");
+		damage_add(&tf->damages, offset, "a BUFFER option lies about its size");
+		free(own.name);
+		free(own.clock);
 		return 0;
 	}
+	b = tracefile_add_buffer(tf);
+	if (!b) {
+		free(own.name);
+		free(own.clock);
+		return -ENOMEM;
+	}
+	*b = own;
 	if (read_section_header(tf, section, &h) < 0 || h.id != OPTION_BUFFER) {
 		damage_add(&tf->damages, section, "no section of a buffer where it should be");
 		h.flags = tf->unpacker.method == COMPRESSION_NONE ? 0 : SECTION_COMPRESSED;
@@ -314,11 +320,12 @@ int tracefile_read_v7(struct tracefile *tf, struct cursor *c)
 	for (int i = 0; !err && offset; i++) {
 		uint64_t next;
 
-		if (i == MAX_SECTIONS) {
+		err = read_options(tf, offset, &next);
+		/* each was appended to a file that had those before it */
+		if (next && (next <= offset || i == MAX_SECTIONS)) {
 			damage_add(&tf->damages, offset, "the sections of options form a cycle");
 			break;
 		}
-		err = read_options(tf, offset, &next);
 		offset = next;
 	}
 	if (!err)

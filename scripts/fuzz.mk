@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Fuzz targets (libFuzzer, ASan, UBSan; needs clang). Seeds are made anew from the tests' writer and
-# traces/; what was found stays in $(BUILD)/fuzz/corpus until make clean.
+# Hostile input: the long tests of damaged recordings, and fuzz targets, which need clang (libFuzzer,
+# ASan, UBSan). Seeds are made anew from the tests' writer and traces/; the corpus that grows from
+# them stays in $(BUILD)/fuzz until make clean.
 
 FUZZ_SECONDS ?= 60
 FUZZ         := $(BUILD)/fuzz
-FUZZ_CFLAGS  := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+FUZZ_CFLAGS  := -O1 -g -fno-lto -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
 		-fno-omit-frame-pointer
 FUZZ_NAMES   := $(patsubst analyzer/tests/fuzz_%.c,%,$(wildcard analyzer/tests/fuzz_*.c))
 FUZZ_OBJS    := $(SRCS:analyzer/%.c=$(FUZZ)/%.o)
 # an input that takes more than a second or 64 MiB at once is a finding
 FUZZ_FLAGS   := -timeout=1 -malloc_limit_mb=64 -rss_limit_mb=512 -max_len=65536 -use_value_profile=1
 
-.PHONY: fuzz fuzz-targets
+.PHONY: check-long fuzz fuzz-targets
+
+## check-long: the tests of damaged recordings with all their cuts and changes, not a sample
+check-long: deps
+	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)FAULT_ANALYZE_LONG=1 scripts/run-tests.sh $(PROGRAM) $(OUT)/tests/test_truncation \
+		$(OUT)/tests/test_corruption
 
 ## fuzz: run each fuzz target for FUZZ_SECONDS (60)
 fuzz: fuzz-targets
@@ -31,9 +38,10 @@ $(OUT)/tests/gen_fuzz_seeds: $(OUT)/tests/gen_fuzz_seeds.o $(OUT)/libfault.a $(W
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SAN_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(OUT)/libfault.a $(LDLIBS)
 
-$(FUZZ)/seeds/.made: $(OUT)/tests/gen_fuzz_seeds $(wildcard traces/lab/*.dat)
+$(FUZZ)/seeds/.made: $(OUT)/tests/gen_fuzz_seeds $(wildcard traces/lab/*.dat analyzer/tests/data/ktap/*.ktap)
 	$(Q)rm -rf $(@D) && mkdir -p $(@D)
 	$(Q)$< $(@D) $(filter %.dat,$^)
+	$(Q)mkdir $(@D)/ktap && cp $(filter %.ktap,$^) $(@D)/ktap
 	$(Q)touch $@
 
 $(FUZZ)/tests:

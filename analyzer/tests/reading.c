@@ -8,6 +8,7 @@
 
 #include "formats.h"
 #include "grow.h"
+#include "oracle.h"
 #include "reading.h"
 #include "timeline.h"
 #include "tracefile.h"
@@ -87,6 +88,25 @@ void reading_open(struct reading *r, const char *path)
 	tracefile_close(&tf);
 }
 
+void reading_of_oracle(struct reading *r, const struct oracle *o)
+{
+	*r = (struct reading){ 0 };
+	for (size_t i = 0; i < o->nr_cpus; i++) {
+		const struct oracle_cpu *cpu = &o->cpus[i];
+
+		add_stream(r, o->buffers[cpu->buffer].name, cpu->cpu);
+		for (size_t j = 0; j < cpu->nr_records; j++) {
+			const struct oracle_record *theirs = &cpu->records[j];
+			const struct record record = { .ts = theirs->ts,
+						       .data = theirs->data,
+						       .size = theirs->size,
+						       .after_loss = theirs->missed };
+
+			add_record(r, &r->streams[i], &record);
+		}
+	}
+}
+
 void reading_close(struct reading *r)
 {
 	for (size_t i = 0; i < r->nr_streams; i++) {
@@ -124,6 +144,21 @@ const struct read_stream *reading_beyond(const struct reading *r, const struct r
 		}
 	}
 	return NULL;
+}
+
+bool reading_same_records(const struct reading *a, const struct reading *b)
+{
+	if (a->nr_streams != b->nr_streams || a->nr_records != b->nr_records)
+		return false;
+	for (size_t i = 0; i < a->nr_streams; i++) {
+		if (a->streams[i].nr != b->streams[i].nr)
+			return false;
+		for (size_t j = 0; j < a->streams[i].nr; j++) {
+			if (!same_record(&a->streams[i].list[j], &b->streams[i].list[j]))
+				return false;
+		}
+	}
+	return true;
 }
 
 bool reading_same(const struct reading *a, const struct reading *b)

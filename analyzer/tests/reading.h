@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct oracle;
+
 struct read_record {
 	uint64_t ts;
 	uint64_t hash; /* of its bytes */
@@ -33,11 +35,17 @@ struct reading {
 void reading_open(struct reading *r, const char *path);
 void reading_close(struct reading *r);
 
+/* What libtracecmd makes of it, in the same shape. */
+void reading_of_oracle(struct reading *r, const struct oracle *o);
+
 /* The first stream of @r that holds what the same CPU of @whole does not begin with; or NULL. */
 const struct read_stream *reading_beyond(const struct reading *r, const struct reading *whole);
 
-/* Whether both hold the same records. */
+/* Whether both hold the same records of the same buffers and CPUs. */
 bool reading_same(const struct reading *a, const struct reading *b);
+
+/* Whether both hold the same records, whatever buffers and CPUs are called. */
+bool reading_same_records(const struct reading *a, const struct reading *b);
 
 /* A file in memory with @size bytes of @data, for its /proc path; close() it. Aborts on errors. */
 int memory_file(const void *data, size_t size, char path[32]);
