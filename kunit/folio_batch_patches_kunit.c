@@ -48,7 +48,6 @@ static void knob_restore(void *data)
 /* Sets the parameter @name until the test ends. */
 static void knob_set(struct kunit *test, const char *name, const char *value)
 {
-	extern const struct kernel_param __start___param[], __stop___param[];
 	struct knob *knob = kunit_kzalloc(test, sizeof(*knob), GFP_KERNEL);
 	const struct kernel_param *param;
 
@@ -510,7 +509,7 @@ static void test_reuse_fault(struct kunit *test)
 	check_fault(test, test->param_value);
 }
 
-/* Turns on soft-dirty tracking of the VMA, in which only the pages of @dirty ('1') are soft-dirty. */
+/* Turns on soft-dirty tracking of the VMA, where only the pages with a '1' are soft-dirty. */
 static void track_soft_dirty(struct live *l, const char *dirty)
 {
 	unsigned int i;
@@ -622,7 +621,7 @@ static void order_desc(const unsigned int *order, char *desc)
 KUNIT_ARRAY_PARAM(copy_order, copy_orders, order_desc);
 
 #ifdef CONFIG_MMU_NOTIFIER
-/* What a listener hears: how often, of which range, and whether the page table was unlocked then. */
+/* What a listener hears: how often, of which range, and whether the page table was locked. */
 struct listener {
 	struct mmu_notifier notifier;
 	struct live *l;
