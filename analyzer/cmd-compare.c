@@ -10,6 +10,7 @@
 #include "compare_out.h"
 #include "compare_read.h"
 #include "html_report.h"
+#include "usage.h"
 
 #define DEFAULT_METRICS                                                               \
 	"faults,faults_per_pte,latency_ns.p50,latency_ns.p99,latency_ns.max,"         \
@@ -75,9 +76,7 @@ static void usage(void)
 
 static int wrong(const char *option, const char *value, const char *why)
 {
-	fprintf(stderr, "fault-analyze: --%s '%s' %s; see 'fault-analyze compare --help'\n", option,
-		value, why);
-	return EXIT_USAGE;
+	return usage_error("compare", "--%s '%s' %s", option, value, why);
 }
 
 static int take_threshold(struct compare_command *cmd, const char *value)
@@ -217,11 +216,8 @@ static int check_sides(struct compare_command *cmd, const struct compare_side si
 
 	for (size_t s = 0; s < NR_SIDES; s++) {
 		if (!sides[s].nr) {
-			fprintf(stderr,
-				"fault-analyze: no recording %s; see 'fault-analyze compare "
-				"--help'\n",
-				s == BEFORE ? "before" : "after");
-			return EXIT_USAGE;
+			return usage_error("compare", "no recording %s",
+					   s == BEFORE ? "before" : "after");
 		}
 	}
 	if (compare_same_recording(sides, &a, &b)) {
@@ -286,10 +282,7 @@ static int find_files(int argc, char **argv, int split, char **files[NR_SIDES], 
 	if (split < argc)
 		return 0;
 	if (nr[BEFORE] != 2) {
-		fputs("fault-analyze: BEFORE... -- AFTER..., or exactly two files; see 'fault-analyze "
-		      "compare --help'\n",
-		      stderr);
-		return EXIT_USAGE;
+		return usage_error("compare", "needs BEFORE... -- AFTER..., or exactly two files");
 	}
 	files[AFTER] = files[BEFORE] + 1;
 	nr[BEFORE] = nr[AFTER] = 1;

@@ -10,6 +10,7 @@
 #include "gnuplot.h"
 #include "plot_data.h"
 #include "plot_tsv.h"
+#include "usage.h"
 
 static void usage(void)
 {
@@ -88,8 +89,7 @@ static size_t find_files(int argc, char **argv, int split, char **files[2], int 
 	if (split < argc && nr[0] && nr[1])
 		return 2;
 	if (split < argc) {
-		fputs("fault-analyze: a side has no file; see 'fault-analyze plot --help'\n",
-		      stderr);
+		usage_error("plot", "a side has no file");
 		return 0;
 	}
 	if (nr[0] == 2) {

@@ -199,7 +199,8 @@ static bool same_row_name(const struct compare_row *a, const struct compare_row 
 	       (a->label == b->label || (a->label && b->label && !strcmp(a->label, b->label)));
 }
 
-/* How much a row matters: the time in its faults that went or came, in all blocks. */
+/* How much a row matters: the time that went or came, in all blocks; else the time that there is.
+ */
 static double weight(const struct comparison *c, const struct compare_row *of)
 {
 	double sum = 0;
@@ -210,7 +211,8 @@ static double weight(const struct comparison *c, const struct compare_row *of)
 		if (!same_row_name(row, of) || row->verdict == VERDICT_NONE)
 			continue;
 		if (!isnan(row->value[BEFORE]) && !isnan(row->value[AFTER]))
-			sum += fabs(row->value[AFTER] - row->value[BEFORE]);
+			sum += fabs(row->value[AFTER] - row->value[BEFORE]) +
+			       1e-9 * (row->value[AFTER] + row->value[BEFORE]);
 	}
 	return sum;
 }
