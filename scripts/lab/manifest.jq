@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A recording's manifest from what lab.sh knows. The oracle is what the workload printed while it was recorded.
+
+# What recording costs: executed instructions of a phase with and without it, over the phase's faults.
+def cost($recorded; $plain):
+	($recorded.ru_minflt + $recorded.ru_majflt) as $faults |
+	{ phase: $recorded.phase, recorded_ns: $recorded.wall_ns, unrecorded_ns: $plain.wall_ns,
+	  ns_per_fault: (if $faults > 0 then (($recorded.wall_ns - $plain.wall_ns) / $faults | round) else null end) };
+
+{ schema: "fault-analyze-manifest/1",
+  exact: true,
+  row: $row, name: $name, side: $side,
+  kernel: $kernel[0].kernel, arch: $kernel[0].arch, boot: $name, build: $kernel[0].image_sha256,
+  kernel_build: $kernel[0], boot_parameters: $parameters,
+  preset: $preset, probes: ($probes | split("\n")), events: ($events | split(" ")), clock: "local",
+  kallsyms: "the probed functions alone",
+  trace_cmd: $trace_cmd, qemu_version: $qemu_version, qemu: $qemu, date: $date,
+  workload: $workload,
+  oracle: $oracle,
+  event_counts: $event_counts,
+  recording_cost: [range($oracle | length) as $i | cost($oracle[$i]; $unrecorded[$i])] }

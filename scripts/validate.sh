@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The whole proof: kernels built before and after, the KUnit suite on each, every row recorded, and the
+# analyzer's fault counts against the kernel's own.
+#
+# usage: scripts/validate.sh [x86_64] [arm64]
+#
+# Goes on after a miss; prints one table of verdicts at the end. build/validate has a log a step. Exit 1 on
+# any miss.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=scripts/lib.sh
+. "$here/lib.sh"
+logs=$here/../build/validate
+
+# step NAME COMMAND...: runs it with a log of its own and notes the verdict.
+step() {
+	local name=$1 log=$logs/${1//[^a-zA-Z0-9]/-}.log start=$SECONDS verdict=good
+	shift
+	say "$name"
+	"$@" >"$log" 2>&1 </dev/null || verdict=MISSED
+	[ "$verdict" = good ] || { missed=$((missed + 1)); tail -3 "$log" >&2; }
+	printf '%-7s %5d s  %s\n' "$verdict" $((SECONDS - start)) "$name" >>"$logs/verdicts"
+}
+
+patched_kunit() {
+	local image
+	image=$("$here/lab-kernel.sh" "$1" patched) && ARCH=$1 KSRC=${image%/*}/sources-patched "$here/kunit.sh"
+}
+
+main() {
+	local arch name missed=0
+	[ $# -gt 0 ] || set -- x86_64 arm64
+	mkdir -p "$logs"
+	: >"$logs/verdicts"
+	for arch in "$@"; do
+		[[ $arch =~ ^(x86_64|arm64)$ ]] || die 'usage: validate.sh [x86_64] [arm64]'
+	done
+	for arch in "$@"; do
+		step "$arch kernel plain" "$here/lab-kernel.sh" "$arch" plain
+		step "$arch kernel patched" "$here/lab-kernel.sh" "$arch" patched
+		step "$arch KUnit plain" env ARCH="$arch" "$here/kunit.sh"
+		step "$arch KUnit patched" patched_kunit "$arch"
+		while read -r name; do
+			step "$arch $name before" "$here/lab.sh" "$name" "$arch" before
+			step "$arch $name after" "$here/lab.sh" "$name" "$arch" after
+		done < <(awk -v arch="$arch" '!/^#/ && ($3 == "any" || $3 == arch) { print $2 }' "$here/lab/rows")
+	done
+	cat "$logs/verdicts"
+	[ "$missed" = 0 ] || die "$missed missed: see $logs"
+}
+
+main "$@"
