@@ -11,7 +11,7 @@ CFLAGS  ?= -O2 -g
 INSTALL ?= install
 PKG_CONFIG ?= pkg-config
 
-PKGS       := smartcols json-c libzstd zlib
+PKGS       := smartcols json-c libzstd zlib libtracefs
 TEST_PKGS  := cmocka libtracecmd libtraceevent libtracefs
 
 # One build folder a flavour, so that SANITIZE=1 never links objects of the plain build.
@@ -144,10 +144,11 @@ uninstall:
 
 ## format-check: compare every C file with .clang-format
 format-check:
-	$(Q)clang-format --dry-run --Werror $(wildcard analyzer/*.[ch] analyzer/tests/*.[ch])
+	$(Q)clang-format --dry-run --Werror $(wildcard analyzer/*.[ch] analyzer/tests/*.[ch] traces/workloads/*.[ch])
 
 include scripts/kunit.mk
 include scripts/fuzz.mk
+include scripts/lab.mk
 
 ## clean: remove build/
 clean:

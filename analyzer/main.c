@@ -20,6 +20,7 @@ static const struct command {
 	{ "compare", cmd_compare, "compare recordings before and after a change, with statistics" },
 	{ "replay", cmd_replay, "predict what another batching rule would do to a recording" },
 	{ "plot", cmd_plot, "draw recordings, one or before and after, by gnuplot" },
+	{ "record", cmd_record, "record a command's page faults with trace-cmd" },
 	{ "merge", cmd_merge, "add up report JSONs of many machines" },
 };
 

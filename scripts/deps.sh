@@ -20,7 +20,7 @@ build|module zlib|zlib1g-dev|zlib-devel|zlib
 test|module cmocka|libcmocka-dev|libcmocka-devel|cmocka
 test|module libtracecmd|libtracecmd-dev|libtracecmd-devel|trace-cmd
 test|module libtraceevent|libtraceevent-dev|libtraceevent-devel|libtraceevent
-test|module libtracefs|libtracefs-dev|libtracefs-devel|libtracefs
+build|module libtracefs|libtracefs-dev|libtracefs-devel|libtracefs
 test|command jq|jq|jq|jq
 test|command gnuplot|gnuplot-nox|gnuplot|gnuplot
 ci|command chromium|chromium|chromium|chromium
