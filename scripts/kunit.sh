@@ -14,6 +14,7 @@
 #   ACCEL     tcg or kvm: kunit.py would take KVM where there is one; TCG gives the same everywhere (tcg)
 #   QEMU_ARGS arguments for QEMU, such as "-icount shift=0"
 #   MINUTES   how long the kernel may run (15)
+#   STOP      set to end QEMU with the first failure
 #   JOBS      compile jobs (the CPUs)
 #   OUT       where the results go (build/kunit)
 #   TREE      a name for the scratch tree, where several are wanted (KVER)
@@ -85,22 +86,28 @@ make_tree() {
 	[ -z "${PATCH:-}" ] || "$PATCH" "$tree"
 }
 
-# A QEMU first in PATH that is not asked to try KVM, since kunit.py leaves no choice.
-without_kvm() {
+# Puts a qemu-system-$1 first in PATH that kunit.py's habits are corrected in: it is not asked to try KVM,
+# since kunit.py leaves no choice, and where STOP is set it ends with the first failure.
+wrap_qemu() {
 	local qemu
 	qemu=$(command -v "qemu-system-$1")
 	mkdir -p "$objects.bin"
 	cat >"$objects.bin/qemu-system-$1" <<-EOF
 		#!/bin/bash
-		# Written by ${0##*/}: runs $qemu without the accelerators that need a host of the same kind.
+		# Written by ${0##*/}, which says why.
 		arguments=()
 		for argument; do
-			case \$argument in
-			kvm | hvf) unset "arguments[-1]" ;;
+			case \$argument:$accel in
+			kvm:tcg | hvf:tcg) unset "arguments[-1]" ;;
 			*) arguments+=("\$argument") ;;
 			esac
 		done
-		exec $qemu "\${arguments[@]}"
+		[ -n "\${STOP:-}" ] || exec $qemu "\${arguments[@]}"
+		exec 3< <(exec $qemu "\${arguments[@]}")
+		trap "kill \$!" EXIT
+		trap exit TERM
+		sed -u '/^ *not ok /q' <&3 &
+		wait \$!
 	EOF
 	chmod +x "$objects.bin/qemu-system-$1"
 	PATH=$objects.bin:$PATH
@@ -137,9 +144,9 @@ run() {
 		options+=(--kernel_args "$argument")
 	done
 	[ "$arch" = um ] || [ -z "${QEMU_ARGS:-}" ] || options+=(--qemu_args "$QEMU_ARGS")
-	case $arch:$accel in
-	x86_64:tcg) without_kvm x86_64 ;;
-	arm64:tcg) without_kvm aarch64 ;;
+	case $arch in
+	x86_64) wrap_qemu x86_64 ;;
+	arm64) wrap_qemu aarch64 ;;
 	esac
 	status=0
 	# kunit.py ends the kernel in time and keeps its words; the limit behind it is for kunit.py itself.
