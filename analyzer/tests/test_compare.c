@@ -138,7 +138,8 @@ static void test_verdicts(void **state)
 	} cases[] = {
 		{ 0, 10000, VERDICT_SAME },	     { 1, 10005, VERDICT_SAME },
 		{ 1, 11000, VERDICT_REGRESSION },    { 1, 9000, VERDICT_IMPROVEMENT },
-		{ 1, 10050, VERDICT_SAME }, /* significant, but within the threshold */
+		{ 1, 10050, VERDICT_SAME },	     /* significant, but within the threshold */
+		{ 50, 10800, VERDICT_INCONCLUSIVE }, /* large, but not significant */
 		{ 50, 10100, VERDICT_INCONCLUSIVE }, { 50, 10000, VERDICT_INCONCLUSIVE },
 	};
 

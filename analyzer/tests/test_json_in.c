@@ -370,6 +370,104 @@ static void test_lies(void **state)
 	free(text);
 }
 
+static char *replaced_everywhere(const char *text, const char *from, const char *to)
+{
+	char *out = replaced(text, from, to), *next;
+	size_t done = strstr(text, from) - text + strlen(to);
+
+	while (strstr(out + done, from)) {
+		size_t at = strstr(out + done, from) - out;
+
+		assert_true(asprintf(&next, "%.*s%s%s", (int)at, out, to, out + at + strlen(from)) >
+			    0);
+		free(out);
+		out = next;
+		done = at + strlen(to);
+	}
+	return out;
+}
+
+/* Lies that recording and total agree on. */
+static void test_consistent_lies(void **state)
+{
+	static const struct {
+		const char *from, *to, *reason;
+	} lies[] = {
+		{ "\"total\":34", "\"total\":35", "faults add up to 34, faults.total is 35" },
+		{ "\"faults\":32,", "\"faults\":31,", "more figures than there were faults" },
+		{ "\"folios\":2,\"episodes\":2", "\"folios\":2,\"episodes\":1",
+		  "more figures than there were faults or episodes" },
+		{ "\"unpaired_exits\":0", "\"unpaired_exits\":99", "more unpaired than recorded" },
+		{ "\"remote\":0", "\"remote\":35", "more major or remote faults than faults" },
+	};
+	struct report r = { .recs = { make_recording("a.dat", 1, 2, 3000) }, .nr = 1 };
+	char *text = report_json(&r);
+
+	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
+		char *lie = replaced_everywhere(text, lies[i].from, lies[i].to);
+
+		assert_refused(lie, lies[i].reason);
+		free(lie);
+	}
+	free(text);
+}
+
+/* The total may not have a row that no recording has, not even one without faults. */
+static void test_row_from_nowhere(void **state)
+{
+	static const char empty[] = "{\"count\":0,\"min\":null,\"p50\":null,\"p90\":null,"
+				    "\"p99\":null,\"p999\":null,\"max\":null,\"mean\":null,"
+				    "\"sum\":null,\"exact\":true,\"values\":[]}";
+	struct report r = { .recs = { make_recording("a.dat", 1, 2, 3000) }, .nr = 1 };
+	char *text = report_json(&r), *row, *lie;
+
+	assert_true(asprintf(&row,
+			     ",{\"class\":\"unknown\",\"from\":null,\"order\":null,"
+			     "\"level\":\"pmd\",\"evidence\":\"seen\",\"source\":\"unknown\","
+			     "\"faults\":0,\"folios\":0,\"episodes\":0,\"ptes\":0,"
+			     "\"ptes_touched\":0,\"ptes_resolved\":0,\"timed_ptes\":0,"
+			     "\"faults_per_pte\":null,\"ns_per_pte\":null,\"latency_ns\":%s,"
+			     "\"per_folio_latency_ns\":%s,\"time_to_complete_ns\":%s,"
+			     "\"ptes_per_fault\":%s}\n]}\n",
+			     empty, empty, empty, empty) > 0);
+	text[strlen(text) - strlen("\n]}\n")] = '\0';
+	assert_true(asprintf(&lie, "%s%s", text, row) > 0);
+	assert_refused(lie, "classes: are not the sum of the recordings'");
+	free(lie);
+	free(row);
+	free(text);
+}
+
+static void set_sum(struct json_object *root, const char *list, size_t row, int64_t sum)
+{
+	struct json_object *classes, *latency;
+
+	if (*list)
+		root = json_object_array_get_idx(json_object_object_get(root, list), 0);
+	classes = json_object_object_get(root, "classes");
+	latency = json_object_object_get(json_object_array_get_idx(classes, row), "latency_ns");
+	assert_false(json_object_get_boolean(json_object_object_get(latency, "exact")));
+	json_object_object_add(latency, "sum", json_object_new_int64(sum));
+}
+
+/* The sum of buckets is taken from the text, but it has to be one that they can have. */
+static void test_impossible_sum(void **state)
+{
+	struct report r = { .recs = { bucketed_recording() }, .nr = 1 };
+	char *text = report_json(&r);
+
+	for (int64_t sum = 1; sum > 0; sum = sum == 1 ? INT64_MAX : 0) {
+		struct json_object *root = json_tokener_parse(text);
+
+		set_sum(root, "recordings", 0, sum);
+		set_sum(root, "", 0, sum);
+		assert_refused(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN),
+			       "sum is not within the buckets");
+		json_object_put(root);
+	}
+	free(text);
+}
+
 static void test_row_twice(void **state)
 {
 	struct report r = { .recs = { make_recording("a.dat", 1, 2, 3000) }, .nr = 1 };
@@ -421,6 +519,9 @@ int main(void)
 		cmocka_unit_test(test_every_figure_is_checked),
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_row_twice),
+		cmocka_unit_test(test_consistent_lies),
+		cmocka_unit_test(test_row_from_nowhere),
+		cmocka_unit_test(test_impossible_sum),
 		cmocka_unit_test(test_random_bytes),
 	};
 

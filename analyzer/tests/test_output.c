@@ -267,6 +267,19 @@ static void test_csv_quotes(void **state)
 	release_report(&r);
 }
 
+/* A quote alone asks for quotes, too. */
+static void test_csv_quotes_quotes(void **state)
+{
+	struct report r = { .recs = { make_recording("a\"b.dat", 1, 0, 1) },
+			    .nr = 1,
+			    .opt = { .columns = "file" } };
+	char *csv = report_text(&r, FORMAT_CSV);
+
+	assert_string_equal(csv, "file\n\"a\"\"b.dat\"\n");
+	free(csv);
+	release_report(&r);
+}
+
 static void test_columns_named(void **state)
 {
 	const struct column *columns;
@@ -668,6 +681,7 @@ int main(void)
 		cmocka_unit_test(test_bucketed_is_said),
 		cmocka_unit_test(test_text_splits_same_looking_rows),
 		cmocka_unit_test(test_csv_quotes),
+		cmocka_unit_test(test_csv_quotes_quotes),
 		cmocka_unit_test(test_columns_named),
 		cmocka_unit_test(test_json_says_what_tsv_says),
 		cmocka_unit_test(test_json_contract),
