@@ -175,8 +175,10 @@ static int read_report(struct input *in, const char *path, enum compare_split sp
 		inputs = add_inputs(side, file.nr_recs);
 		if (!inputs)
 			code = command_no_memory();
-		for (size_t i = 0; inputs && i < file.nr_recs; i++)
+		for (size_t i = 0; inputs && i < file.nr_recs; i++) {
 			inputs[i].rec = file.recs[i];
+			inputs[i].rec.exact |= in->report.steps.exact;
+		}
 		file.nr_recs = inputs ? 0 : file.nr_recs; /* handed over */
 	}
 	report_file_release(&file);

@@ -631,6 +631,13 @@ static void test_refusals(void **state)
 		run_command(cmd_compare, "compare", "--threshold", "x", paths[0], paths[6], NULL),
 		1, "is no percentage");
 	assert_run(run_command(cmd_compare, "compare", paths[0], odd, NULL), 3, "clocks differ");
+	run = run_command(cmd_compare, "compare", paths[0], paths[6], NULL);
+	assert_contains(run.out, "insufficient (few): 4 tests need 5 runs a side, here 1 and 1\n");
+	run_release(&run);
+	run = run_command(cmd_compare, "compare", "--exact", paths[0], paths[6], NULL);
+	assert_contains(run.out,
+			"  faults                 160        10   -93.8%  exact           (I)\n");
+	run_release(&run);
 	run = run_command(cmd_compare, "compare", "--force", paths[0], odd, NULL);
 	assert_int_equal(run.code, 0);
 	assert_contains(run.err, "clocks differ");
