@@ -9,6 +9,8 @@
  */
 #include <kunit/resource.h>
 #include <kunit/test.h>
+#include <linux/file.h>
+#include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/mm_inline.h>
 #include <linux/mman.h>
@@ -20,8 +22,10 @@
 #include <linux/random.h>
 #include <linux/rmap.h>
 #include <linux/sched/mm.h>
+#include <linux/shmem_fs.h>
 #include <linux/sizes.h>
 #include <linux/swapops.h>
+#include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <linux/userfaultfd_k.h>
 
@@ -37,6 +41,7 @@
  */
 #ifdef FPB_RESPECT_WRITE
 #define KERNEL_IS_7_3			1
+#define NO_VMA_FLAGS			EMPTY_VMA_FLAGS
 #define FPB_SUPPORTED			((__force fpb_t)~0)
 #define dup_file_rmap			folio_dup_file_rmap_ptes
 #define try_dup_anon_rmap		folio_try_dup_anon_rmap_ptes
@@ -48,6 +53,7 @@ static int copy_address_space(struct mm_struct *child, struct mm_struct *parent,
 }
 #else
 #define KERNEL_IS_7_3			0
+#define NO_VMA_FLAGS			0
 #define pte_uffd(pte)			pte_uffd_wp(pte)
 #define pte_mkuffd(pte)			pte_mkuffd_wp(pte)
 #define pte_swp_mkuffd(pte)		pte_swp_mkuffd_wp(pte)
@@ -93,6 +99,7 @@ static int copy_address_space(struct mm_struct *child, struct mm_struct *parent,
 	copy->anon_vma = NULL;
 	vma_start_write(copy);
 	err = insert_vm_struct(child, copy);
+	copy->vm_pgoff = vma->vm_pgoff;		/* of a VMA that has been moved, too */
 	if (err)
 		vm_area_free(copy);
 	if (!err)
@@ -237,8 +244,9 @@ static void table_set_filled(struct table *t)
 	unsigned int i, nr;
 
 	for (i = 0; i < PTRS_PER_PTE; i += nr) {
-		for (nr = 0; i + nr < PTRS_PER_PTE && !pte_none(t->want[i + nr]); nr++)
-			;
+		nr = 0;
+		while (i + nr < PTRS_PER_PTE && !pte_none(t->want[i + nr]))
+			nr++;
 		table_set_all(t, i, &t->want[i], nr);
 		nr = nr ?: 1;
 	}
@@ -331,22 +339,23 @@ static struct folio *table_folio(struct table *t, unsigned int order)
 	return folio;
 }
 
-/* Two folios of @order, the second of which follows the first in physical memory. */
+/* Two folios of @order that are the halves of one naturally aligned block of physical memory. */
 static struct folio *table_adjacent_folios(struct table *t, unsigned int order,
 					   struct folio **next)
 {
 	unsigned int first = t->nr_folios, i;
+	unsigned long nr = 1UL << order;
 
 	while (t->nr_folios < TABLE_FOLIOS) {
-		struct folio *folio = table_folio(t, order);
+		unsigned long pfn = folio_pfn(table_folio(t, order));
 
 		for (i = first; i < t->nr_folios; i++) {
-			long distance = folio_pfn(folio) - folio_pfn(t->folios[i]);
+			struct folio *other = t->folios[i];
 
-			if (distance != 1L << order && distance != -(1L << order))
+			if (folio_pfn(other) != (pfn ^ nr))
 				continue;
-			*next = distance > 0 ? folio : t->folios[i];
-			return distance > 0 ? t->folios[i] : folio;
+			*next = pfn_folio(pfn | nr);
+			return pfn_folio(pfn & ~nr);
 		}
 	}
 	KUNIT_FAIL_AND_ABORT(t->test, "no two folios of order %u follow each other", order);
@@ -1786,7 +1795,7 @@ static void test_remove_rmap_ptes_still_mapped(struct kunit *test)
 	model_map(m, 0, m->nr_pages, 1);
 	remove_rmap(m, first, nr, child->vma);
 	model_expect(m, "range unmapped in the child");
-	if (folio_test_large_rmappable(m->folio)) {
+	if (IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) && r->order > 1) {
 		KUNIT_EXPECT_TRUE(test, list_empty(&m->folio->_deferred_list));
 		KUNIT_EXPECT_FALSE(test, folio_test_partially_mapped(m->folio));
 	}
@@ -2096,6 +2105,26 @@ static void test_contpte_not_folded(struct kunit *test)
 	table_set(t, base + mapped - 1, make_pte(t, folio_page(folio, mapped - 1), 0));
 	for (i = 0; i < min(mapped, 16U); i++)
 		KUNIT_EXPECT_FALSE(test, slot_is_folded(t, base + i));
+#else
+	kunit_skip(test, "there are no contpte blocks without CONFIG_ARM64_CONTPTE");
+#endif
+}
+
+/* Two folios that fill an aligned block together must not be folded: either may go alone. */
+static void test_contpte_two_folios(struct kunit *test)
+{
+#ifdef CONFIG_ARM64_CONTPTE
+	struct table *t = table_create(test);
+	struct folio *next, *folio = table_adjacent_folios(t, 3, &next);
+	unsigned int i;
+
+	for (i = 0; i < 8; i++) {
+		t->want[i] = make_pte(t, folio_page(folio, i), 0);
+		t->want[8 + i] = make_pte(t, folio_page(next, i), 0);
+	}
+	table_set_all(t, CONTPTE_SLOT, t->want, CONT_PTES);
+	for (i = 0; i < CONT_PTES; i++)
+		KUNIT_EXPECT_FALSE(test, slot_is_folded(t, CONTPTE_SLOT + i));
 #else
 	kunit_skip(test, "there are no contpte blocks without CONFIG_ARM64_CONTPTE");
 #endif
@@ -2740,6 +2769,107 @@ static void set_state(struct live *l, struct vm_area_struct *vma, unsigned int p
 	live_unlock(l, ptep);
 }
 
+static pte_t live_pte(struct live *l, struct mm_struct *mm, unsigned int page)
+{
+	pte_t *ptep = live_lock(l, mm, page);
+	pte_t pte = ptep ? ptep_get(ptep) : __pte(0);
+
+	if (ptep)
+		live_unlock(l, ptep);
+	return pte;
+}
+
+/* Of a mapped page, without a fault. */
+static void set_dirty(struct live *l, struct vm_area_struct *vma, unsigned int page, bool dirty)
+{
+	pte_t *ptep = live_lock(l, l->mm, page);
+	pte_t pte = ptep_clear_flush(vma, page_addr(l, page), ptep);
+
+	pte = pte_mkyoung(dirty ? pte_mkdirty(pte) : pte_mkclean(pte));
+	set_pte_at(l->mm, page_addr(l, page), ptep, pte);
+	live_unlock(l, ptep);
+}
+
+/* The child's PTEs are as dirty as the parent's, page by page, and old. */
+static void test_live_fork_dirty(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+	struct vm_area_struct *vma = vma_lookup(l->mm, l->addr);
+	unsigned int dirty_half, i;
+
+	for (dirty_half = 0; dirty_half < 2; dirty_half++) {
+		unsigned int wrong = 0, young = 0;
+		struct mm_struct *child;
+
+		for (i = 0; i < l->nr; i++)
+			set_dirty(l, vma, i, 2 * i / l->nr == dirty_half);
+		child = live_fork(l);
+		for (i = 0; i < l->nr; i++) {
+			pte_t of_parent = live_pte(l, l->mm, i), of_child = live_pte(l, child, i);
+
+			wrong += !pte_dirty(of_child) != !pte_dirty(of_parent);
+			young += !!pte_young(of_child);
+		}
+		KUNIT_EXPECT_EQ(test, wrong, 0);
+		KUNIT_EXPECT_EQ(test, young, 0);
+		live_exit(l, child);
+	}
+}
+
+/* Where read-only and writable PTEs are mixed, none stays writable after fork. */
+static void test_live_fork_mixed(struct kunit *test)
+{
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
+	struct vm_area_struct *vma = vma_lookup(l->mm, l->addr);
+	struct mm_struct *child;
+	unsigned int i;
+
+	for (i = 0; i < l->nr; i++)
+		set_state(l, vma, i, i % 3 ? 'w' : 'x');
+	child = live_fork(l);
+	expect_all(l, l->mm, 'r', "parent after fork");
+	expect_all(l, child, 'r', "child after fork");
+	expect_content(l, 0, l->nr);
+}
+
+KUNIT_DEFINE_ACTION_WRAPPER(fput_action, fput, struct file *);
+
+/* Unmapping hands the dirty bits of a file's PTEs to its folios. */
+static void test_live_file_dirty(struct kunit *test)
+{
+	struct live l = { .test = test, .nr = 4 };
+	struct folio *folios[4];
+	struct file *file;
+	unsigned int i;
+
+	file = shmem_file_setup("folio_batch", l.nr * PAGE_SIZE, NO_VMA_FLAGS);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, file);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fput_action, file), 0);
+	l.addr = kunit_vm_mmap(test, file, 0, l.nr * PAGE_SIZE, PROT_READ | PROT_WRITE,
+			       MAP_SHARED, 0);
+	KUNIT_ASSERT_NE_MSG(test, l.addr, 0, "no mm to map into");
+	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR_VALUE(l.addr), "mmap: %ld", (long)l.addr);
+	l.mm = current->mm;
+	for (i = 0; i < l.nr; i++) {
+		store(&l, i, content(i));
+		KUNIT_ASSERT_TRUE(test, pte_dirty(live_pte(&l, l.mm, i)));
+		folios[i] = page_folio(pte_page(live_pte(&l, l.mm, i)));
+		folio_get(folios[i]);
+		folio_clear_dirty(folios[i]);
+	}
+
+	/* Two at once, and then one by one. */
+	KUNIT_ASSERT_EQ(test, vm_munmap(l.addr, 2 * PAGE_SIZE), 0);
+	for (i = 2; i < l.nr; i++)
+		KUNIT_ASSERT_EQ(test, vm_munmap(page_addr(&l, i), PAGE_SIZE), 0);
+	for (i = 0; i < l.nr; i++) {
+		KUNIT_EXPECT_TRUE(test, folio_test_dirty(folios[i]));
+		KUNIT_EXPECT_EQ(test, folio_mapcount(folios[i]), 0);
+		folio_put(folios[i]);
+	}
+	KUNIT_EXPECT_EQ(test, percpu_counter_sum(&l.mm->rss_stat[MM_SHMEMPAGES]), 0);
+}
+
 static void test_write_fault(struct kunit *test)
 {
 	const struct write_fault_case *fault = test->param_value;
@@ -2963,6 +3093,245 @@ static void test_live_unmap(struct kunit *test)
 	folio_put(l->folio);
 }
 
+/*
+ * Measurements: one call on nr PTEs against nr calls on one PTE each, in ns for all of them. For a
+ * kernel without checks and a clock that is quiet, as that of an instruction-counting emulator.
+ */
+
+#define BENCH_CHECKS	(IS_ENABLED(CONFIG_DEBUG_VM) || IS_ENABLED(CONFIG_PAGE_TABLE_CHECK))
+#define BENCH_ORDER	9
+#define BENCH_ROUNDS	3	/* the quickest of these counts */
+#define BENCH_CALLS	64	/* of each round, against the coarseness of the clock */
+
+static const unsigned int bench_nrs[] = { 1, 2, 4, 8, 16, 64, 256, 512 };
+
+struct bench {
+	const char *name;
+	const struct table_op *op;	/* or NULL and the three functions */
+	void (*prepare)(struct rmap_model *m, struct table *child, unsigned int nr);
+	void (*run)(struct rmap_model *m, struct table *child, unsigned int first, unsigned int nr);
+	void (*undo)(struct rmap_model *m, struct table *child, unsigned int nr);
+};
+
+static struct page *bench_page(struct rmap_model *m, unsigned int first)
+{
+	return folio_page(m->folio, first);
+}
+
+static void bench_nothing(struct rmap_model *m, struct table *child, unsigned int nr)
+{
+}
+
+static void bench_add_anon(struct rmap_model *m, struct table *child, unsigned int first,
+			   unsigned int nr)
+{
+	folio_add_anon_rmap_ptes(m->folio, bench_page(m, first), nr, m->t->vma, slot_addr(first),
+				 RMAP_EXCLUSIVE);
+}
+
+static void bench_remove(struct rmap_model *m, struct table *child, unsigned int first,
+			 unsigned int nr)
+{
+	folio_remove_rmap_ptes(m->folio, bench_page(m, first), nr, m->t->vma);
+}
+
+static void bench_try_dup_anon(struct rmap_model *m, struct table *child, unsigned int first,
+			       unsigned int nr)
+{
+	WARN_ON(try_dup_anon_rmap(m->folio, bench_page(m, first), nr, child->vma, m->t->vma));
+}
+
+static void bench_map_all(struct rmap_model *m, struct table *child, unsigned int nr)
+{
+	bench_add_anon(m, child, 0, nr);
+}
+
+static void bench_unmap_all(struct rmap_model *m, struct table *child, unsigned int nr)
+{
+	bench_remove(m, child, 0, nr);
+}
+
+static void bench_map_for_fork(struct rmap_model *m, struct table *child, unsigned int nr)
+{
+	bench_map_all(m, child, nr);
+	mmap_write_lock(m->t->mm);
+	raw_write_seqcount_begin(&m->t->mm->write_protect_seq);
+}
+
+static void bench_unmap_both(struct rmap_model *m, struct table *child, unsigned int nr)
+{
+	raw_write_seqcount_end(&m->t->mm->write_protect_seq);
+	mmap_write_unlock(m->t->mm);
+	folio_remove_rmap_ptes(m->folio, bench_page(m, 0), nr, child->vma);
+	bench_unmap_all(m, child, nr);
+}
+
+/* Into the child's folio; what copying a folio at a write fault would cost. */
+static void bench_copy(struct rmap_model *m, struct table *child, unsigned int first,
+		       unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = first; i < first + nr; i++)
+		copy_highpage(folio_page(child->folios[0], i), bench_page(m, i));
+}
+
+static void batched_batch(struct call *c)
+{
+	pte_t pte = ptep_get(c->ptep);
+
+	folio_pte_batch_flags(page_folio(pte_page(pte)), c->t->vma, c->ptep, &pte, c->nr, 0);
+}
+
+static const struct table_op op_folio_pte_batch_flags = {
+	.name = "folio_pte_batch_flags", .fill = FILL_MAPPED, .batched = batched_batch,
+};
+
+static const struct bench benches[] = {
+	{ "set_ptes", &op_set_ptes },
+	{ "wrprotect_ptes", &op_wrprotect_ptes },
+	{ "get_and_clear_full_ptes", &op_get_and_clear_full_ptes },
+	{ "get_and_clear_ptes", &op_get_and_clear_ptes },
+	{ "clear_full_ptes", &op_clear_full_ptes },
+	{ "clear_ptes", &op_clear_ptes },
+	{ "clear_nonpresent_ptes", &op_clear_nonpresent_ptes },
+	{ "clear_young_dirty_ptes", &op_clear_young_dirty_ptes },
+	{ "test_and_clear_young_ptes", &op_test_and_clear_young_ptes },
+	{ "clear_flush_young_ptes", &op_clear_flush_young_ptes },
+	{ "modify_prot_ptes", &op_modify_prot_ptes },
+	{ "folio_pte_batch_flags", &op_folio_pte_batch_flags },
+	{ "folio_add_anon_rmap_ptes", NULL, bench_nothing, bench_add_anon, bench_unmap_all },
+	{ "folio_remove_rmap_ptes", NULL, bench_map_all, bench_remove, bench_nothing },
+	{ "folio_try_dup_anon_rmap_ptes", NULL, bench_map_for_fork, bench_try_dup_anon,
+	  bench_unmap_both },
+	{ "folio_copy", NULL, bench_nothing, bench_copy, bench_nothing },
+};
+
+KUNIT_ARRAY_PARAM_DESC(bench, benches, name);
+
+struct bench_state {
+	const struct bench *bench;
+	struct rmap_model *m;
+	struct table *child;
+	pte_t *ptes;
+};
+
+static u64 bench_table_call(struct bench_state *b, unsigned int nr, bool batched)
+{
+	const struct table_op *op = b->bench->op;
+	void (*single)(struct call *c) = op->single ?: op->batched;
+	struct table *t = b->m->t;
+	struct call c = { .t = t, .nr = nr, .addr = TABLE_START };
+	unsigned long flags;
+	unsigned int i;
+	u64 start, end;
+	pte_t *ptep;
+
+	table_clear(t);
+	for (i = 0; i < nr; i++) {
+		b->ptes[i] = make_pte(t, folio_page(b->m->folio, i),
+				      BIT_WRITE | BIT_YOUNG | BIT_DIRTY);
+		if (op->fill == FILL_SWAP)
+			b->ptes[i] = make_swap_pte(1, i);
+	}
+	if (op->fill != FILL_EMPTY)
+		table_set_all(t, 0, b->ptes, nr);
+	c.pte = b->ptes[0];
+	c.old = c.pte;
+	ptep = table_lock(t, 0);
+	c.ptep = ptep;
+	local_irq_save(flags);
+	start = ktime_get_ns();
+	if (batched) {
+		op->batched(&c);
+	} else {
+		c.nr = 1;
+		for (i = 0; i < nr; i++) {
+			single(&c);
+			c.ptep++;
+			c.addr += PAGE_SIZE;
+			c.pte = pte_advance_pfn(c.pte, 1);
+			c.old = c.pte;
+		}
+	}
+	end = ktime_get_ns();
+	local_irq_restore(flags);
+	table_unlock(t, ptep);
+	return end - start;
+}
+
+static u64 bench_rmap_call(struct bench_state *b, unsigned int nr, bool batched)
+{
+	unsigned long flags;
+	unsigned int i;
+	u64 start, end;
+
+	b->bench->prepare(b->m, b->child, nr);
+	local_irq_save(flags);
+	start = ktime_get_ns();
+	if (batched)
+		b->bench->run(b->m, b->child, 0, nr);
+	for (i = 0; i < nr && !batched; i++)
+		b->bench->run(b->m, b->child, i, 1);
+	end = ktime_get_ns();
+	local_irq_restore(flags);
+	b->bench->undo(b->m, b->child, nr);
+	return end - start;
+}
+
+/* In hundredths of a ns, for all @nr PTEs. */
+static u64 bench_measure(struct bench_state *b, unsigned int nr, bool batched)
+{
+	u64 best = U64_MAX;
+	unsigned int round, i;
+
+	for (round = 0; round < BENCH_ROUNDS; round++) {
+		u64 sum = 0;
+
+		for (i = 0; i < BENCH_CALLS; i++)
+			sum += b->bench->op ? bench_table_call(b, nr, batched) :
+			       bench_rmap_call(b, nr, batched);
+		best = min(best, sum);
+	}
+	return div_u64(best * 100, BENCH_CALLS);
+}
+
+static void bench_helpers(struct kunit *test)
+{
+	struct bench_state b = { .bench = test->param_value };
+	const struct table_op *op;
+	unsigned int i;
+
+	if (BENCH_CHECKS)
+		kunit_skip(test, "the checks of DEBUG_VM and PAGE_TABLE_CHECK would be measured");
+	op = b.bench->op;
+	if (ktime_get_resolution_ns() > 1000)
+		kunit_skip(test, "the clock ticks once in %u ns: no figure worth printing",
+			   ktime_get_resolution_ns());
+	if (op && !op->batched)
+		kunit_skip(test, "this kernel has no %s()", b.bench->name);
+	b.ptes = kunit_kcalloc(test, PTRS_PER_PTE, sizeof(*b.ptes), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, b.ptes);
+	b.m = rmap_setup(test, BENCH_ORDER, !op);
+	b.child = table_create(test);
+	table_folio(b.child, BENCH_ORDER);
+	if (op == &op_set_ptes && set_ptes_is_broken(b.m->t, b.m->folio))
+		kunit_skip(test, "known bug: set_ptes() of UML maps the wrong pages");
+
+	for (i = 0; i < ARRAY_SIZE(bench_nrs); i++) {
+		unsigned int nr = bench_nrs[i];
+		u64 batched = bench_measure(&b, nr, true);
+		u64 single = bench_measure(&b, nr, false);
+
+		kunit_log(KERN_INFO, test, KUNIT_SUBTEST_INDENT
+			  "# bench: helper=%s nr=%u batched_ns=%llu.%02llu single_ns=%llu.%02llu",
+			  b.bench->name, nr, batched / 100, batched % 100, single / 100,
+			  single % 100);
+	}
+	if (!op)
+		folio_unlock(b.m->folio);
+}
+
 /* A case that its kernel has no use for runs without parameters, once, to say why it is skipped. */
 #define CASE_PARAM_IF(condition, test_name, gen_params) \
 	KUNIT_CASE_PARAM(test_name, (condition) ? gen_params : NULL)
@@ -2992,6 +3361,7 @@ static struct kunit_case folio_batch_cases[] = {
 	CASE_PARAM_IF(CAN_NOTIFY, test_test_and_clear_young_ptes_notify, range_gen_params),
 	CASE_PARAM_IF(CAN_FOLD, test_contpte, contpte_gen_params),
 	CASE_PARAM_IF(CAN_FOLD, test_contpte_not_folded, range_gen_params),
+	KUNIT_CASE(test_contpte_two_folios),
 	KUNIT_CASE(test_random_calls),
 	KUNIT_CASE(test_random_batches),
 	KUNIT_CASE_PARAM(test_add_anon_rmap_ptes, rmap_range_gen_params),
@@ -3007,6 +3377,9 @@ static struct kunit_case folio_batch_cases[] = {
 	CASE_PARAM_IF(IS_ENABLED(CONFIG_MM_ID), test_third_mm, large_order_gen_params),
 	KUNIT_CASE_PARAM(test_live_populate, live_order_gen_params),
 	KUNIT_CASE_PARAM(test_live_fork, live_order_gen_params),
+	KUNIT_CASE_PARAM(test_live_fork_dirty, live_order_gen_params),
+	KUNIT_CASE_PARAM(test_live_fork_mixed, live_order_gen_params),
+	KUNIT_CASE(test_live_file_dirty),
 	KUNIT_CASE_PARAM(test_live_copy, live_order_gen_params),
 	KUNIT_CASE_PARAM(test_live_reuse, live_order_gen_params),
 	KUNIT_CASE_PARAM(test_live_reuse_in_child, live_order_gen_params),
@@ -3019,6 +3392,8 @@ static struct kunit_case folio_batch_cases[] = {
 	KUNIT_CASE_PARAM(test_live_mremap_two_tables, live_large_order_gen_params),
 	KUNIT_CASE_PARAM(test_live_numa_hint, live_large_order_gen_params),
 	KUNIT_CASE_PARAM(test_live_unmap, live_order_gen_params),
+	KUNIT_CASE_PARAM_ATTR(bench_helpers, BENCH_CHECKS ? NULL : bench_gen_params,
+			      { .speed = KUNIT_SPEED_SLOW }),
 	{}
 };
 
