@@ -26,23 +26,23 @@ static const struct command {
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(*commands))
 
-static void usage(FILE *out)
+static void usage(void)
 {
-	fputs("Usage: fault-analyze COMMAND [OPTIONS] [FILE...]\n\n", out);
+	fputs("Usage: fault-analyze COMMAND [OPTIONS] [FILE...]\n\n", stdout);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
-		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+		printf("  %-8s %s\n", commands[i].name, commands[i].help);
 	fputs("\n'fault-analyze COMMAND --help' says more. A FILE is a recording of trace-cmd(1).\n",
-	      out);
+	      stdout);
 }
 
 static int run(int argc, char **argv)
 {
 	if (argc < 2) {
-		usage(stderr);
+		fputs("fault-analyze: no command; 'fault-analyze --help' lists them\n", stderr);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
-		usage(stdout);
+		usage();
 		return EXIT_GOOD;
 	}
 	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version")) {
