@@ -14,6 +14,7 @@ FUZZ_OBJS    := $(SRCS:analyzer/%.c=$(FUZZ)/%.o)
 FUZZ_FLAGS   := -timeout=$(strip $(FUZZ_TIMEOUT)) -malloc_limit_mb=64 -rss_limit_mb=512 -max_len=65536 -use_value_profile=1
 
 .PHONY: check-long fuzz fuzz-targets
+.PRECIOUS: $(FUZZ)/%.o $(FUZZ)/tests/%.o
 
 ## check-long: the tests of damaged recordings with all their cuts and changes, not a sample
 check-long: deps
@@ -29,7 +30,7 @@ fuzz-targets: $(FUZZ_NAMES:%=$(FUZZ)/fuzz_%) $(FUZZ)/seeds/.made
 
 $(FUZZ)/%.o: analyzer/%.c Makefile scripts/fuzz.mk | $(FUZZ)/tests
 	$(call say,CC,$@)
-	$(Q)clang $(ALL_CFLAGS) $(FUZZ_CFLAGS) -DTOOL_VERSION='"fuzz"' -MMD -MP -c -o $@ $<
+	$(Q)clang $(filter-out $(OPT_FLAGS),$(ALL_CFLAGS)) $(FUZZ_CFLAGS) -DTOOL_VERSION='"fuzz"' -MMD -MP -c -o $@ $<
 
 $(FUZZ)/fuzz_%: $(FUZZ)/tests/fuzz_%.o $(FUZZ_OBJS)
 	$(call say,LINK,$@)
