@@ -2110,6 +2110,28 @@ static void test_contpte_not_folded(struct kunit *test)
 #endif
 }
 
+/* Pages that are not aligned in physical memory, set at addresses that are. */
+static void test_contpte_unaligned_pages(struct kunit *test)
+{
+#ifdef CONFIG_ARM64_CONTPTE
+	struct table *t = table_create(test);
+	struct folio *folio = table_folio(t, CONTPTE_ORDER);
+	unsigned int nr = 2 * CONT_PTES, i;
+	pte_t *ptep;
+
+	for (i = 0; i < nr; i++)
+		t->want[CONTPTE_SLOT + i] = make_pte(t, folio_page(folio, 1 + i), 0);
+	ptep = table_lock(t, CONTPTE_SLOT);
+	set_ptes(t->mm, slot_addr(CONTPTE_SLOT), ptep, t->want[CONTPTE_SLOT], nr);
+	table_unlock(t, ptep);
+	table_expect(t, "set_ptes");
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_FALSE(test, slot_is_folded(t, CONTPTE_SLOT + i));
+#else
+	kunit_skip(test, "there are no contpte blocks without CONFIG_ARM64_CONTPTE");
+#endif
+}
+
 /* Two folios that fill an aligned block together must not be folded: either may go alone. */
 static void test_contpte_two_folios(struct kunit *test)
 {
@@ -2427,7 +2449,9 @@ static pte_t *live_lock(struct live *l, struct mm_struct *mm, unsigned int page)
 {
 	pmd_t *pmd = mm_find_pmd(mm, page_addr(l, page));
 
-	return pmd ? pte_offset_map_lock(mm, pmd, page_addr(l, page), &l->ptl) : NULL;
+	if (!pmd)
+		return NULL;
+	return pte_offset_map_lock(mm, pmd, page_addr(l, page), &l->ptl);
 }
 
 static void live_unlock(struct live *l, pte_t *ptep)
@@ -3361,6 +3385,7 @@ static struct kunit_case folio_batch_cases[] = {
 	CASE_PARAM_IF(CAN_NOTIFY, test_test_and_clear_young_ptes_notify, range_gen_params),
 	CASE_PARAM_IF(CAN_FOLD, test_contpte, contpte_gen_params),
 	CASE_PARAM_IF(CAN_FOLD, test_contpte_not_folded, range_gen_params),
+	KUNIT_CASE(test_contpte_unaligned_pages),
 	KUNIT_CASE(test_contpte_two_folios),
 	KUNIT_CASE(test_random_calls),
 	KUNIT_CASE(test_random_batches),
