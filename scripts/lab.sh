@@ -53,10 +53,11 @@ shown_qemu() {
 	echo "${words[*]}"
 }
 
-# How many records of each event trace-cmd itself sees.
+# How many records of each event trace-cmd itself sees; those of contpte_convert apart by what they did.
 count_events() {
 	trace-cmd report -q -i "$work/$name.dat" 2>"$work/trace-cmd.log" |
-		sed -n 's/^.*\] *[0-9.]*: \([a-z_0-9]*\):.*/\1/p' | sort | uniq -c |
+		sed -n 's/\(contpte_convert\):.* cont=\([0-9x]*\).*/\1_cont_\2:/
+			s/^.*\] *[0-9.]*: \([a-z_0-9]*\):.*/\1/p' | sort | uniq -c |
 		jq -Rn '[inputs | ltrimstr(" ") | capture("(?<n>[0-9]+) (?<name>.*)") | {(.name): (.n | tonumber)}] | add'
 }
 
@@ -121,8 +122,8 @@ main() {
 		[[ $wanted = all || $wanted = "$row" || $wanted = "$record_name" ]] || continue
 		[[ $only_arch = any || $only_arch = "$arch" ]] || continue
 		found=1
-		[[ $sides != *before* ]] || record before "$before"
-		[[ $sides != *after* ]] || record after "$after"
+		[[ $sides != *before* || $before = - ]] || record before "$before"
+		[[ $sides != *after* || $after = - ]] || record after "$after"
 	done 3<"$here/lab/rows"
 	[ -n "$found" ] || die "no row $wanted for $arch in scripts/lab/rows"
 }

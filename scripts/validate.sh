@@ -42,8 +42,7 @@ main() {
 		step "$arch KUnit plain" env ARCH="$arch" "$here/kunit.sh"
 		step "$arch KUnit patched" patched_kunit "$arch"
 		while read -r name; do
-			step "$arch $name before" "$here/lab.sh" "$name" "$arch" before
-			step "$arch $name after" "$here/lab.sh" "$name" "$arch" after
+			step "$arch $name" "$here/lab.sh" "$name" "$arch"
 		done < <(awk -v arch="$arch" '!/^#/ && ($3 == "any" || $3 == arch) { print $2 }' "$here/lab/rows")
 	done
 	cat "$logs/verdicts"

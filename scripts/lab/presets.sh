@@ -18,10 +18,10 @@ probes_fork='f:lab/copy_page_range_entry copy_page_range start=+0($arg2):x64 end
 f:lab/copy_page_range_exit copy_page_range%return ret=$retval:s32'
 events_fork='lab:copy_page_range_entry lab:copy_page_range_exit'
 
-# arm64: blocks of contiguous PTEs taken apart and put together.
-probes_contpte='f:lab/contpte_unfold __contpte_try_unfold address=$arg2:x64
-f:lab/contpte_fold __contpte_try_fold address=$arg2:x64'
-events_contpte='lab:contpte_unfold lab:contpte_fold'
+# arm64: a block of contiguous PTEs is put together (the new PTE has PTE_CONT, bit 52) or taken apart. Its callers
+# __contpte_try_fold and __contpte_try_unfold are inlined where it matters.
+probes_contpte='f:lab/contpte_convert contpte_convert address=$arg2:x64 cont=$arg4:b1@52/64'
+events_contpte='lab:contpte_convert'
 
 # One call looks at all PTEs of one folio; the return value is how many of them were young.
 probes_reclaim='f:lab/folio_referenced_entry folio_referenced folio=$arg1:x64

@@ -180,14 +180,17 @@ void mode_usemem(const struct options *opts)
 	pid_t *pids = shared_alloc(opts->nr_children * sizeof(*pids));
 	int(*fds)[2] = shared_alloc(opts->nr_children * sizeof(*fds));
 	unsigned int i;
+	pid_t pid;
 	char byte;
 
 	for (i = 0; i < opts->nr_children; i++) {
 		if (pipe(fds[i]))
 			die("pipe: %s", strerror(errno));
-		pids[i] = fork_or_die();
-		if (pids[i])
+		pid = fork_or_die();
+		if (pid) {
+			pids[i] = pid; /* shared memory: the parent's to write */
 			continue;
+		}
 		if (read(fds[i][0], &byte, 1) != 1)
 			_exit(1);
 		store_phase(opts, &r, false);

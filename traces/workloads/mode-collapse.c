@@ -55,7 +55,13 @@ void mode_collapse(const struct options *opts)
 
 	thp_allow_only(PAGE_BYTES);
 	r = region_map(opts);
+	p = phase_new(opts, &r, false);
+	p->exact_faults = true;
+	phase_warm(p);
+	phase_begin(p);
 	region_populate(&r);
+	phase_end(p);
+	phase_print(p, "populate");
 	if (opts->read_only && mprotect(r.start, r.size_bytes, PROT_READ))
 		die("mprotect: %s", strerror(errno));
 	if (opts->khugepaged)
