@@ -125,6 +125,7 @@ struct outcome {
 	uint32_t resolved; /* the same as the model has it, whatever its evidence */
 	uint8_t rule;	   /* enum wp_rule */
 	bool avoided;	   /* under a policy: it would not have happened */
+	bool was_split;	   /* it shows that the folio's PMD had become PTEs unseen */
 };
 
 /*

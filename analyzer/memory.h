@@ -81,6 +81,7 @@ struct mapping {
 	uint16_t nr_mapped;  /* PTEs that are not PTE_NONE */
 	uint16_t nr_start;   /* the same at the start of the episode */
 	uint16_t classes;    /* bit per class of which an episode has ended */
+	uint16_t pmd_pte;    /* while a PMD: the PTE that would have faulted last */
 	uint8_t order;
 	uint8_t source; /* enum folio_source */
 	bool order_known;

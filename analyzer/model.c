@@ -135,12 +135,34 @@ static void write_to_protected(struct model *m, struct access *a)
 	}
 }
 
+/*
+ * A PMD that is writable takes no second write fault. Where one comes all the same, and no other
+ * task was in the middle of it, the folio had been mapped by PTEs when the last one came.
+ */
+static bool was_split_unseen(const struct model *m, const struct access *a)
+{
+	const struct fault *f = a->fault;
+	const struct mapping *map = &m->memory.mappings[a->mapping];
+
+	if (!a->write || !map->pmd || mapping_state(map, 0) != PTE_WRITABLE)
+		return false;
+	if (a->recorded)
+		return a->recorded->was_split;
+	return map->classes & (1u << CLASS_REUSE) && f->entry >= map->last && !was_absent(f) &&
+	       !is_file_fault(f) && !f->allocated && !f->rss && a->pte != map->pmd_pte;
+}
+
 static void mapped_page(struct model *m, struct access *a)
 {
 	const struct fault *f = a->fault;
 	const struct mapping *map = &m->memory.mappings[a->mapping];
-	bool writable = mapping_state(map, a->pte) == PTE_WRITABLE;
+	bool writable;
 
+	if (was_split_unseen(m, a)) {
+		a->outcome->was_split = true;
+		access_split_unseen(m, a);
+	}
+	writable = mapping_state(map, a->pte) == PTE_WRITABLE;
 	a->outcome->rule = rule_of(m, a);
 	if (a->recorded && a->write && predict(m, a))
 		return;

@@ -298,6 +298,7 @@ static uint32_t resolve_reuse(const struct model *m, const struct access *a, str
 	struct pte_range range = { a->pte, 1 };
 
 	if (map->pmd) {
+		map->pmd_pte = a->pte;
 		mapping_set_state(map, 0, PTE_WRITABLE);
 		return mapping_nr_ptes(map);
 	}
@@ -316,6 +317,32 @@ static uint32_t resolve_reuse(const struct model *m, const struct access *a, str
 		return 1;
 	}
 	return resolve_range(m, a, map, range, true);
+}
+
+void access_split_unseen(struct model *m, struct access *a)
+{
+	struct mapping *map = &m->memory.mappings[a->mapping];
+	struct pte_range range = { map->pmd_pte, 1 };
+	uint32_t resolved;
+
+	if (memory_split_pmd(&m->memory, map) < 0) {
+		m->err = -ENOMEM;
+		return;
+	}
+	mapping_set_all(map, PTE_SHARED);
+	if (a->recorded)
+		range = m->options.policy->reuse(m->options.policy, map, map->pmd_pte);
+	resolved = resolve_range(m, a, map, range, true);
+	mapping_touch(map, map->pmd_pte);
+	/* an episode that goes on (under a policy) has been charged for the whole PMD */
+	for (uint32_t i = map->tally; i; i = m->memory.tallies[i].next) {
+		struct tally *t = &m->memory.tallies[i];
+
+		if (t->class == CLASS_REUSE && t->level == LEVEL_PMD) {
+			t->level = LEVEL_PTE;
+			t->resolved = resolved;
+		}
+	}
 }
 
 void access_reuse(struct model *m, struct access *a)

@@ -74,6 +74,12 @@ void access_drop_page(struct model *m, struct access *a);
 /* Whether the rules let a write reuse the read-only page (do_wp_page(), 6.12 and 7.3). */
 bool access_may_reuse(const struct model *m, const struct mapping *map, uint32_t pte);
 
+/*
+ * The PMD had become PTEs before its last fault, unseen (a partial mprotect, …): that fault
+ * resolved what a fault on a PTE does, and the others are still write-protected.
+ */
+void access_split_unseen(struct model *m, struct access *a);
+
 /* What a fault was, done: its outcome, the books and its episode. */
 void access_map(struct model *m, struct access *a, enum evidence evidence);
 void access_zero(struct model *m, struct access *a);

@@ -356,6 +356,9 @@ struct replay_miss replay_compare(const struct replay_report *report)
 		double off = fabs((double)r.row->predicted_faults - a.faults);
 		struct predicted_time t = time_of(&r);
 
+		/* what the recording cannot tell is not predicted either */
+		if (r.class == CLASS_UNKNOWN)
+			continue;
 		if (off > 1 && off > COUNT_TOLERANCE * a.faults)
 			miss.counts++;
 		else if (report->costs && t.known && a.timed && t.high > t.low &&

@@ -316,6 +316,26 @@ static void test_exclusive_pmd_is_reused_at_once(void **state)
 	lab_close(&lab);
 }
 
+/* mprotect of a part has no event: a second write fault shows that the PMD is gone. */
+static void test_split_that_nobody_saw(void **state)
+{
+	struct lab lab;
+
+	open_forked(&lab, 9);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	assert_int_equal(write_to(&lab, PARENT, 5, NO_ALLOC), CLASS_REUSE);
+	assert_int_equal(lab.outcome.key.level, LEVEL_PMD);
+	for (uint64_t page = 6; page < 300; page++) {
+		assert_int_equal(write_to(&lab, PARENT, page, NO_ALLOC), CLASS_REUSE);
+		assert_int_equal(lab.outcome.key.level, LEVEL_PTE);
+		assert_int_equal(lab.outcome.was_split, page == 6);
+	}
+	/* the first one resolved its own page, and no other */
+	assert_int_equal(write_to(&lab, PARENT, 5, NO_ALLOC), CLASS_SPURIOUS);
+	assert_int_equal(write_to(&lab, PARENT, 4, NO_ALLOC), CLASS_REUSE);
+	lab_close(&lab);
+}
+
 /* --- what events say --- */
 
 static void test_allocation_shows_a_copy(void **state)
@@ -571,6 +591,7 @@ int main(void)
 		cmocka_unit_test(test_exclusive_page_is_reused),
 		cmocka_unit_test(test_shared_pmd_becomes_ptes),
 		cmocka_unit_test(test_exclusive_pmd_is_reused_at_once),
+		cmocka_unit_test(test_split_that_nobody_saw),
 		cmocka_unit_test(test_allocation_shows_a_copy),
 		cmocka_unit_test(test_copy_of_the_whole_folio),
 		cmocka_unit_test(test_worker_says_how_many),

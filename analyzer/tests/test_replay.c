@@ -346,6 +346,60 @@ static void test_stale_tlb(void **state)
 	}
 }
 
+/*
+ * A PMD that was split unseen: recorded as one reuse of a PMD and 511 of PTEs; all but the first
+ * are avoided where the folio is resolved at once, and one in 16 is left of a window of 16.
+ */
+static void test_unseen_split(void **state)
+{
+	const struct policy policies[] = { parse("none"), parse("whole-folio"),
+					   parse("window=16") };
+	const uint64_t left[] = { 511, 0, 31 };
+	struct step s = { .kind = STEP_EXEC, .mm = PARENT };
+	struct replay r;
+
+	assert_int_equal(replay_open(&r, &model_options, policies, 3, STALE_NONE, NULL), 0);
+	r.recorded.sees_alloc = true;
+	assert_int_equal(replay_step(&r, &s), 0);
+	for (uint64_t i = 0; i <= 512; i++) {
+		if (i == 1) {
+			s = (struct step){ .kind = STEP_FORK, .mm = CHILD, .oldmm = PARENT };
+			assert_int_equal(replay_step(&r, &s), 0);
+			s = (struct step){ .kind = STEP_MM_EXIT, .mm = CHILD };
+			assert_int_equal(replay_step(&r, &s), 0);
+		}
+		s = (struct step){ .kind = STEP_FAULT,
+				   .fault = { .mm = PARENT,
+					      .vma_start = BASE,
+					      .vma_end = BASE + 512 * PAGE,
+					      .address = BASE + (i ? i - 1 : 0) * PAGE,
+					      .flags = FAULT_FLAG_WRITE,
+					      .has_flags = true,
+					      .has_address = true,
+					      .has_ret = true,
+					      .has_exit = true,
+					      .counted = true,
+					      .entry = 1000 * (i + 1),
+					      .exit = 1000 * (i + 1) + 100,
+					      .latency = 100,
+					      .allocated = !i,
+					      .order = i ? ORDER_UNKNOWN : 9,
+					      .worker_ptes = -1 } };
+		assert_int_equal(replay_step(&r, &s), 0);
+	}
+	assert_int_equal(replay_finish(&r), 0);
+	assert_identity(&r.predictions[0]);
+	for (int i = 0; i < 3; i++) {
+		const struct replay_rows *rows = r.predictions[i].rows;
+
+		assert_int_equal(rows->row[CLASS_REUSE][9][LEVEL_PMD].predicted_faults, 1);
+		assert_int_equal(rows->row[CLASS_REUSE][9][LEVEL_PTE].recorded_faults, 511);
+		assert_int_equal(rows->row[CLASS_REUSE][9][LEVEL_PTE].predicted_faults, left[i]);
+		assert_int_equal(rows->row[CLASS_REUSE][9][LEVEL_PTE].waste_ptes, 0);
+	}
+	replay_close(&r);
+}
+
 /* --- recordings --- */
 
 static int replay_one(void *ctx, const struct steps *steps, const struct step *s)
@@ -478,9 +532,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases_of_the_suite), cmocka_unit_test(test_properties),
-		cmocka_unit_test(test_stale_tlb),	   cmocka_unit_test(test_recordings),
-		cmocka_unit_test(test_bad_policies),	   cmocka_unit_test(test_time_of_batches),
-		cmocka_unit_test(test_costs_text),
+		cmocka_unit_test(test_stale_tlb),	   cmocka_unit_test(test_unseen_split),
+		cmocka_unit_test(test_recordings),	   cmocka_unit_test(test_bad_policies),
+		cmocka_unit_test(test_time_of_batches),	   cmocka_unit_test(test_costs_text),
 	};
 
 	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
