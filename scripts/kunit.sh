@@ -7,7 +7,7 @@
 #   ARCH      um, x86_64 or arm64 (um)
 #   KVER      7.3 or 6.12: the Debian source to fetch and test (7.3)
 #   KSRC      a kernel tree to test instead; it is copied, never changed
-#   CONFIG    correctness, latency, kasan or kmemleak (correctness)
+#   CONFIG    correctness, latency or kasan (correctness)
 #   FILTER    which suites or cases, a glob for kunit.py (folio_batch)
 #   SPEED     a filter on the cases' speed, such as "speed>slow": the others are shown as skipped
 #   ARGS      kernel arguments
@@ -40,12 +40,12 @@ build_minutes=60
 run_minutes=${MINUTES:-15}
 
 # The lines that no kernel under this suite may print. KTAP's own lines start differently.
-trouble='^(\[[^]]*\] ?)?(WARNING|BUG|Oops|KASAN|UBSAN|Kernel panic|page_table_check|kmemleak: [1-9])|cut here|Bad page'
+trouble='^(\[[^]]*\] ?)?(WARNING|BUG|Oops|KASAN|UBSAN|Kernel panic|page_table_check)|cut here|Bad page'
 
 check_arguments() {
 	[ -f "$kunit_dir/$arch.kunitconfig" ] || die "no ARCH $arch: um, x86_64 or arm64"
 	[ "$config" = correctness ] || [ -f "$kunit_dir/$config.config" ] ||
-		die "no CONFIG $config: correctness, latency, kasan or kmemleak"
+		die "no CONFIG $config: correctness, latency or kasan"
 	[ "$config" != kasan ] || [ "$arch" = x86_64 ] || die 'CONFIG=kasan is for ARCH=x86_64'
 	[ "$accel" = tcg ] || [ "$accel" = kvm ] || die "no ACCEL $accel: tcg or kvm"
 	[ -z "$ksrc" ] || [ -d "$ksrc" ] || die "no folder $ksrc: KSRC is the top of a kernel tree"
