@@ -334,8 +334,8 @@ void access_split_unseen(struct model *m, struct access *a)
 		range = m->options.policy->reuse(m->options.policy, map, map->pmd_pte);
 	resolved = resolve_range(m, a, map, range, true);
 	mapping_touch(map, map->pmd_pte);
-	/* an episode that goes on (under a policy) has been charged for the whole PMD */
-	for (uint32_t i = map->tally; i; i = m->memory.tallies[i].next) {
+	/* where a policy batches, its episode goes on, and has been charged for the whole PMD */
+	for (uint32_t i = map->tally; i && range.nr > 1; i = m->memory.tallies[i].next) {
 		struct tally *t = &m->memory.tallies[i];
 
 		if (t->class == CLASS_REUSE && t->level == LEVEL_PMD) {
