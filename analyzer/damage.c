@@ -6,6 +6,15 @@
 
 #include "damage.h"
 
+/* Names from a damaged file may hold anything; a reason is ASCII, whoever prints it. */
+static void make_printable(char *text)
+{
+	for (; *text; text++) {
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+	}
+}
+
 void damage_add(struct damages *d, uint64_t offset, const char *fmt, ...)
 {
 	va_list ap;
@@ -19,6 +28,7 @@ void damage_add(struct damages *d, uint64_t offset, const char *fmt, ...)
 		va_start(ap, fmt);
 		vsnprintf(new->reason, sizeof(new->reason), fmt, ap);
 		va_end(ap);
+		make_printable(new->reason);
 	}
 	d->nr++;
 }

@@ -265,7 +265,7 @@ static int parse_format(struct event_format *e, const struct trace_text *t, stru
 
 int formats_parse(struct formats *f, const struct trace_text *texts, size_t nr, struct damages *d)
 {
-	f->list = calloc(nr ? nr : 1, sizeof(*f->list));
+	*f = (struct formats){ .list = calloc(nr ? nr : 1, sizeof(*f->list)) };
 	if (!f->list)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {

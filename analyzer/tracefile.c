@@ -45,7 +45,7 @@ static void check_gap(struct tracefile *tf, const struct trace_buffer *b, uint64
 {
 	uint64_t page = tf->page_size > b->page_size ? tf->page_size : b->page_size;
 
-	if (b->nr_cpus && next > b->data_end && next - b->data_end >= page)
+	if (b->data_end && next > b->data_end && next - b->data_end >= page)
 		damage_add(&tf->damages, b->data_end, "%llu bytes of CPU data belong to no CPU",
 			   (unsigned long long)(next - b->data_end));
 }
@@ -73,7 +73,7 @@ int tracefile_add_cpu(struct tracefile *tf, struct trace_buffer *b, uint32_t cpu
 			   (unsigned long long)size, (unsigned long long)offset);
 		size = offset < tf->size ? tf->size - offset : 0;
 	}
-	if (size > tf->size - tf->cpu_data_size) {
+	if (size && (offset < b->data_end || size > tf->size - tf->cpu_data_size)) {
 		damage_add(&tf->damages, offset, "data of CPU %u overlaps that of others", cpu);
 		size = 0;
 	}

@@ -40,7 +40,7 @@ struct trace_buffer {
 	bool compressed;
 	struct trace_cpu *cpus; /* owned */
 	size_t nr_cpus;
-	uint64_t data_end; /* of the CPU that was added last */
+	uint64_t data_end; /* of the CPU that was added last; of v7, at first the data's start */
 };
 
 /* A section of v7 that is read when it is needed, or the same piece of v6. */

@@ -136,6 +136,7 @@ static int option_buffer(struct tracefile *tf, const void *data, size_t size, ui
 		h.flags = tf->unpacker.method == COMPRESSION_NONE ? 0 : SECTION_COMPRESSED;
 	} else {
 		tf->sections_read[OPTION_BUFFER]++;
+		b->data_end = section + SECTION_HEADER_SIZE;
 	}
 	b->compressed = h.flags & SECTION_COMPRESSED;
 	for (uint32_t i = 0; i < nr_cpus && !err; i++) {

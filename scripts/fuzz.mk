@@ -4,14 +4,15 @@
 # them stays in $(BUILD)/fuzz until make clean.
 
 FUZZ_SECONDS ?= 60
-FUZZ_TIMEOUT ?= 1 # seconds for one input; more on a machine that is busy with other things
 FUZZ         := $(BUILD)/fuzz
-FUZZ_CFLAGS  := -O1 -g -fno-lto -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+FUZZ_CFLAGS  := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
 		-fno-omit-frame-pointer
 FUZZ_NAMES   := $(patsubst analyzer/tests/fuzz_%.c,%,$(wildcard analyzer/tests/fuzz_*.c))
 FUZZ_OBJS    := $(SRCS:analyzer/%.c=$(FUZZ)/%.o)
-# an input that takes more than a second or 64 MiB at once is a finding
-FUZZ_FLAGS   := -timeout=$(strip $(FUZZ_TIMEOUT)) -malloc_limit_mb=64 -rss_limit_mb=512 -max_len=65536 -use_value_profile=1
+# an input that takes a second of the processor (see fuzz.h) or 64 MiB at once is a finding
+FUZZ_FLAGS   := -timeout=30 -malloc_limit_mb=64 -rss_limit_mb=512 -max_len=65536 -use_value_profile=1
+
+$(FUZZ)/%: OPT_FLAGS :=
 
 .PHONY: check-long fuzz fuzz-targets
 .PRECIOUS: $(FUZZ)/%.o $(FUZZ)/tests/%.o

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,5 +33,23 @@ static inline void fuzz_require(int condition)
 	if (!condition)
 		abort();
 }
+
+static inline double fuzz_cpu_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static inline void fuzz_check_time(const double *start)
+{
+	fuzz_require(fuzz_cpu_seconds() - *start < 1);
+}
+
+/* The rest of the function takes less than a second of the processor, however busy that is. */
+#define FUZZ_ONE_SECOND                                                             \
+	const double fuzz_start __attribute__((cleanup(fuzz_check_time), unused)) = \
+		fuzz_cpu_seconds()
 
 #endif

@@ -5,6 +5,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	FUZZ_ONE_SECOND;
 	struct tracefile tf;
 	size_t symbols_size;
 	uint64_t sum = 0;

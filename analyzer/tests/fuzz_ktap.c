@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fuzz.h"
 #include "ktap.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What every result must hold, good text or not. */
 static void check(const struct ktap_result *result, int err)
@@ -36,6 +35,7 @@ static void check(const struct ktap_result *result, int err)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	FUZZ_ONE_SECOND;
 	FILE *in = fmemopen((void *)data, size, "r");
 	struct ktap_result result = { 0 };
 
