@@ -117,6 +117,18 @@ static void fit_order(struct cost *cost, double *weight, const struct summary_ro
 	*weight += extra * after->faults;
 }
 
+/* A fault on one page costs the same whatever its folio: where the order is missing, any will do.
+ */
+static const struct summary_row *find_base(const struct summary *s, unsigned int class,
+					   unsigned int order)
+{
+	const struct summary_row *row = find_row(s, class, order);
+
+	for (unsigned int other = 1; other < ORDER_UNKNOWN && !row; other++)
+		row = find_row(s, class, other);
+	return row;
+}
+
 static struct cost fit_class(unsigned int class, const struct summary *before,
 			     const struct summary *after)
 {
@@ -124,7 +136,7 @@ static struct cost fit_class(unsigned int class, const struct summary *before,
 	double weight = 0;
 
 	for (unsigned int order = 1; order < ORDER_UNKNOWN; order++) {
-		const struct summary_row *b = find_row(before, class, order);
+		const struct summary_row *b = find_base(before, class, order);
 		const struct summary_row *a = find_row(after, class, order);
 
 		if (a && b)
@@ -145,8 +157,8 @@ const char *costs_fit(struct costs *c, const struct summary *before, const struc
 	c->reuse = fit_class(CLASS_REUSE, before, after);
 	c->copy = fit_class(CLASS_COW, before, after);
 	if (needs_reuse && !c->reuse.known)
-		return "has no batched reuse faults of an order that BEFORE has, too";
+		return "has no batched reuse faults of large folios, or BEFORE has none";
 	if (needs_copy && !c->copy.known)
-		return "has no batched copies of an order that BEFORE has, too";
+		return "has no batched copies of large folios, or BEFORE has none";
 	return NULL;
 }
