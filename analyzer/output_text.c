@@ -12,15 +12,14 @@
  * In text a report is two tables of the same rows, so that all of it fits a terminal. Where rows
  * would look the same, what tells them apart is shown, too.
  */
-#define TEXT_COUNTS                                                                    \
-	"level,evidence,faults,folios,ptes,ptes_touched,ptes_resolved,faults_per_pte," \
-	"ptes_per_fault.p50"
-#define TEXT_TIMES                                                                           \
-	"level,latency_ns.p50,latency_ns.p90,latency_ns.p99,latency_ns.max,latency_ns.mean," \
+#define TEXT_COUNTS \
+	"faults,folios,ptes,ptes_touched,ptes_resolved,faults_per_pte,ptes_per_fault.p50"
+#define TEXT_TIMES                                                                     \
+	"latency_ns.p50,latency_ns.p90,latency_ns.p99,latency_ns.max,latency_ns.mean," \
 	"latency_ns.sum,per_folio_latency_ns.p50,per_folio_latency_ns.max,ns_per_pte"
 #define TEXT_WIDTH     80
-#define TEXT_ROW       "class,order,folio_bytes,"
-#define TEXT_ROW_SPLIT "class,from,source,order,folio_bytes,"
+#define TEXT_ROW       "class,order,folio_bytes,level,"
+#define TEXT_ROW_SPLIT "class,from,source,evidence,order,folio_bytes,level,"
 
 /* The head of a recording in text. */
 
@@ -262,7 +261,8 @@ static int write_text_rows(FILE *out, const struct recording *rec, size_t number
 	if (opt->columns)
 		return write_text_table(out, rec, number, opt->columns);
 	err = write_text_table(out, rec, number,
-			       split ? TEXT_ROW_SPLIT TEXT_COUNTS : TEXT_ROW TEXT_COUNTS);
+			       split ? TEXT_ROW_SPLIT TEXT_COUNTS
+				     : TEXT_ROW "evidence," TEXT_COUNTS);
 	if (err)
 		return err;
 	putc('\n', out);
