@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs what building and testing need and this machine lacks.
 #
-# usage: deps.sh [build|test|ci|kunit]...     (default: build test)
+# usage: deps.sh [build|test|ci|kunit|lab]...     (default: build test)
 #
 # On Debian and its kin: says which packages, then installs them. Elsewhere: names them and stops.
 set -euo pipefail
@@ -39,6 +39,9 @@ kunit|module openssl|libssl-dev|openssl-devel|openssl
 kunit|command aarch64-linux-gnu-gcc|gcc-aarch64-linux-gnu|gcc-aarch64-linux-gnu|aarch64-linux-gnu-gcc
 kunit|command qemu-system-x86_64|qemu-system-x86|qemu-system-x86-core|qemu-system-x86
 kunit|command qemu-system-aarch64|qemu-system-arm|qemu-system-aarch64-core|qemu-system-aarch64
+lab|command cpio|cpio|cpio|cpio
+lab|command trace-cmd|trace-cmd|trace-cmd|trace-cmd
+lab|command mkfs.xfs|xfsprogs|xfsprogs|xfsprogs
 '
 
 is_there() {

@@ -76,7 +76,7 @@ main() {
 	1:arm64) debian_arch=arm64 ;;
 	*) die 'usage: lab-image.sh x86_64|arm64' ;;
 	esac
-	need cpio cpio
+	"$here/deps.sh" kunit lab >&2
 	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 	dir=$cache_dir/lab/image-$arch
 	lock "$dir/lock"

@@ -112,8 +112,7 @@ main() {
 	[[ $# = 2 && $arch =~ ^(x86_64|arm64)$ && $side =~ ^(plain|patched)$ ]] ||
 		die 'usage: lab-kernel.sh x86_64|arm64 plain|patched'
 	[ "$side" = plain ] || compgen -G "$patches/*.patch" >/dev/null || die "no patches in $patches"
-	"$here/deps.sh" kunit test >&2
-	need rsync rsync
+	"$here/deps.sh" kunit test lab >&2
 	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES KBUILD_OUTPUT
 	lab=$cache_dir/lab/$kver/$arch
 	tree=$lab/tree

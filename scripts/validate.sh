@@ -5,8 +5,8 @@
 #
 # usage: scripts/validate.sh [x86_64] [arm64]
 #
-# Goes on after a miss; prints one table of verdicts at the end. build/validate has a log a step. Exit 1 on
-# any miss.
+# ROW takes one row or name of scripts/lab/rows alone. Goes on after a miss; prints one table of verdicts at the
+# end. build/validate has a log a step. Exit 1 on any miss.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
@@ -23,9 +23,10 @@ step() {
 	printf '%-7s %5d s  %s\n' "$verdict" $((SECONDS - start)) "$name" >>"$logs/verdicts"
 }
 
-patched_kunit() {
-	local image
-	image=$("$here/lab-kernel.sh" "$1" patched) && ARCH=$1 KSRC=${image%/*}/sources-patched "$here/kunit.sh"
+# Names of the lines of scripts/lab/rows for architecture $1, all or those of $ROW.
+rows_of() {
+	awk -v arch="$1" -v row="${ROW:-}" '!/^#/ && ($3 == "any" || $3 == arch) &&
+		(row == "" || row == $1 || row == $2) { print $2 }' "$here/lab/rows"
 }
 
 main() {
@@ -40,10 +41,11 @@ main() {
 		step "$arch kernel plain" "$here/lab-kernel.sh" "$arch" plain
 		step "$arch kernel patched" "$here/lab-kernel.sh" "$arch" patched
 		step "$arch KUnit plain" env ARCH="$arch" "$here/kunit.sh"
-		step "$arch KUnit patched" patched_kunit "$arch"
+		step "$arch KUnit patched" env ARCH="$arch" PATCH="$here/apply-patches.sh" FILTER='folio_batch*' \
+			"$here/kunit.sh"
 		while read -r name; do
 			step "$arch $name" "$here/lab.sh" "$name" "$arch"
-		done < <(awk -v arch="$arch" '!/^#/ && ($3 == "any" || $3 == arch) { print $2 }' "$here/lab/rows")
+		done < <(rows_of "$arch")
 	done
 	cat "$logs/verdicts"
 	[ "$missed" = 0 ] || die "$missed missed: see $logs"

@@ -35,7 +35,6 @@ qemu_line() {
 # An empty file system for the guest's /dev/vda.
 make_disk() {
 	[ "$disk_mb" != 0 ] || return 0
-	need mkfs.xfs xfsprogs
 	mkfs.xfs -q -d "file,name=$work/disk,size=${disk_mb}m"
 }
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -13,6 +14,8 @@
 #define MADV_COLLAPSE 25
 #endif
 
+#define FULL_SCANS	   "/sys/kernel/mm/transparent_hugepage/khugepaged/full_scans"
+#define NR_FULL_SCANS	   3
 #define KHUGEPAGED_SECONDS 20
 
 /* Returns how many 2M blocks were refused, and the last reason in *err. */
@@ -29,17 +32,27 @@ static size_t collapse_by_madvise(const struct region *r, int *err)
 	return nr_refused;
 }
 
-/* Waits until all of the region is collapsed, or until khugepaged had time to scan it many times
- * over. */
+static unsigned long full_scans(void)
+{
+	char text[32];
+
+	read_file(FULL_SCANS, text, sizeof(text));
+	return strtoul(text, NULL, 10);
+}
+
+/* Until all of the region is collapsed, or khugepaged has scanned all there is some times over. */
 static size_t wait_for_khugepaged(const struct region *r)
 {
-	const struct timespec pause = { .tv_nsec = 100000000 };
+	const struct timespec pause = { .tv_nsec = 10000000 };
+	unsigned long end = full_scans() + NR_FULL_SCANS;
 	struct census c;
 
-	for (unsigned int i = 0; i < KHUGEPAGED_SECONDS * 10; i++) {
+	for (unsigned int i = 0;; i++) {
 		region_census(r, &c);
-		if (c.pmd_mapped_bytes == r->size_bytes)
+		if (c.pmd_mapped_bytes == r->size_bytes || full_scans() >= end)
 			break;
+		if (i == KHUGEPAGED_SECONDS * 100)
+			die("khugepaged does not scan");
 		nanosleep(&pause, NULL);
 	}
 	return (r->size_bytes - c.pmd_mapped_bytes) / PMD_BYTES;

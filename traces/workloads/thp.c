@@ -91,5 +91,5 @@ void thp_khugepaged_fast(void)
 {
 	set(THP_DIR "/khugepaged/pages_to_scan", "65536");
 	set(THP_DIR "/khugepaged/alloc_sleep_millisecs", "0");
-	set(THP_DIR "/khugepaged/scan_sleep_millisecs", "0");
+	set(THP_DIR "/khugepaged/scan_sleep_millisecs", "10");
 }

@@ -100,7 +100,7 @@ void *shared_alloc(size_t size_bytes);
 /* Allows anonymous folios of this size alone, for madvised VMAs; PAGE_BYTES: of no size. Undone at
  * exit. */
 void thp_allow_only(size_t folio_bytes);
-/* Lets khugepaged scan without a pause, many pages at a time. Undone at exit. */
+/* Lets khugepaged scan with short pauses, many pages at a time. Undone at exit. */
 void thp_khugepaged_fast(void);
 
 /* Reserves address space and makes the middle of it a VMA that ends at its own bounds. */
