@@ -195,7 +195,7 @@ static char pte_char(struct live *l, struct mm_struct *mm, unsigned int page)
 	if (folio_page_idx(folio, mapped) != page)
 		return '!';
 	if (pte_protnone(pte))
-		return 'n';
+		return pte_write(pte) ? '!' : 'n';
 	if (pte_uffd(pte))
 		return pte_write(pte) ? '!' : 'u';
 	if (pte_write(pte))
@@ -554,6 +554,20 @@ static void test_reuse_soft_dirty(struct kunit *test)
 	expect_content(l, l->mm, 2, 252);
 }
 
+/* Pages 0 to 4 and 5 to 15 are apart: a store to one part leaves the other alone. */
+static void check_two_parts(struct live *l)
+{
+	live_exit(l, live_fork(l));
+	store(l, 1, content(1));
+	expect_range(l, l->mm, 'r', 0, 4, 'w');
+	live_exit(l, live_fork(l));
+	store(l, 14, content(14));
+	expect_range(l, l->mm, 'r', 5, 15, 'w');
+	store(l, 1, content(1));
+	expect_all(l, l->mm, 'w');
+	expect_content(l, l->mm, l->nr, 0);
+}
+
 /* Where the VMA ends inside of the folio, what the next VMA maps is left alone. */
 static void test_reuse_two_vmas(struct kunit *test)
 {
@@ -562,12 +576,7 @@ static void test_reuse_two_vmas(struct kunit *test)
 	knob_set(test, "wp_reuse_batch", "folio");
 	l = live_create(test, 4);
 	KUNIT_ASSERT_EQ(test, do_madvise(l->mm, page_addr(l, 5), LIVE_SIZE / 4, MADV_DONTDUMP), 0);
-	live_exit(l, live_fork(l));
-	store(l, 1, content(1));
-	expect_range(l, l->mm, 'r', 0, 4, 'w');
-	store(l, 15, content(15));
-	expect_all(l, l->mm, 'w');
-	expect_content(l, l->mm, l->nr, 0);
+	check_two_parts(l);
 }
 
 /* Where the page table ends inside of the folio, what the next table maps is left alone. */
@@ -581,12 +590,7 @@ static void test_reuse_two_tables(struct kunit *test)
 	to = l->addr + 2 * PMD_SIZE - 5 * PAGE_SIZE;
 	KUNIT_ASSERT_EQ(test, live_mremap(l->addr, l->nr * PAGE_SIZE, to), to);
 	l->addr = to;
-	live_exit(l, live_fork(l));
-	store(l, 4, content(4));
-	expect_range(l, l->mm, 'r', 0, 4, 'w');
-	store(l, 5, content(5));
-	expect_all(l, l->mm, 'w');
-	expect_content(l, l->mm, l->nr, 0);
+	check_two_parts(l);
 }
 
 /* A page of another folio, an older copy, between those of this one. */
@@ -748,8 +752,27 @@ static void expect_page_copied(struct live *l, unsigned int page)
 	expect_content(l, child, l->nr, 0);
 }
 
+struct tracked {
+	const char *before;	/* which pages are soft-dirty */
+	unsigned int page;
+	const char *after;
+	const char *ptes;
+};
+
+static const struct tracked tracked[] = {
+	{ "0000", 1, "0100", "rcrr" },
+	{ "0110", 1, "0110", "rcrr" },
+	{ "1011", 0, "1011", "crrr" },
+	{ "1110", 3, "1111", "rrrc" },
+	{ "1111", 1, "1111", "CCCC" },
+};
+
+KUNIT_ARRAY_PARAM_DESC(tracked, tracked, before);
+
+/* While soft-dirty is tracked, nothing becomes soft-dirty but what is written. */
 static void test_copy_soft_dirty(struct kunit *test)
 {
+	const struct tracked *c = test->param_value;
 	struct mm_struct *child;
 	struct live *l;
 
@@ -758,29 +781,12 @@ static void test_copy_soft_dirty(struct kunit *test)
 		kunit_skip(test, "CONFIG_MEM_SOFT_DIRTY is off");
 	l = live_create(test, 2);
 	child = live_fork(l);
-	track_soft_dirty(l, "0110");
-	store(l, 1, 252);
-	expect_ptes(l, l->mm, "rcrr");
-	expect_soft_dirty(l, "0110");
-	store(l, 0, content(0));
-	expect_ptes(l, l->mm, "ccrr");
-	expect_soft_dirty(l, "1110");
+	track_soft_dirty(l, c->before);
+	store(l, c->page, 252);
+	expect_ptes(l, l->mm, c->ptes);
+	expect_soft_dirty(l, c->after);
+	expect_content(l, l->mm, c->page, 252);
 	expect_content(l, child, l->nr, 0);
-}
-
-static void test_copy_all_soft_dirty(struct kunit *test)
-{
-	struct live *l;
-
-	knob_set(test, "wp_copy_batch", "on");
-	if (!pgtable_supports_soft_dirty())
-		kunit_skip(test, "CONFIG_MEM_SOFT_DIRTY is off");
-	l = live_create(test, 2);
-	live_fork(l);
-	track_soft_dirty(l, "1111");
-	store(l, 1, 252);
-	expect_all(l, l->mm, 'C');
-	expect_soft_dirty(l, "1111");
 }
 
 /* Half of the folio is in another VMA. */
@@ -902,8 +908,7 @@ static struct kunit_case patches_cases[] = {
 	KUNIT_CASE_PARAM(test_copy, copy_order_gen_params),
 	KUNIT_CASE(test_copy_in_child),
 	KUNIT_CASE_PARAM(test_copy_fault, copy_fault_gen_params),
-	KUNIT_CASE(test_copy_soft_dirty),
-	KUNIT_CASE(test_copy_all_soft_dirty),
+	KUNIT_CASE_PARAM(test_copy_soft_dirty, tracked_gen_params),
 	KUNIT_CASE(test_copy_two_vmas),
 	KUNIT_CASE(test_copy_misaligned),
 	KUNIT_CASE(test_copy_order_off),
