@@ -44,7 +44,7 @@ $(OUT)/tests/gen_fuzz_seeds: $(OUT)/tests/gen_fuzz_seeds.o $(OUT)/libfault.a $(W
 $(FUZZ)/seeds/.made: $(OUT)/tests/gen_fuzz_seeds $(wildcard traces/lab/*.dat analyzer/tests/data/ktap/*.ktap)
 	$(Q)rm -rf $(@D) && mkdir -p $(@D)
 	$(Q)$< $(@D) $(filter %.dat,$^)
-	$(Q)mkdir $(@D)/ktap && cp $(filter %.ktap,$^) $(@D)/ktap
+	$(Q)mkdir $(@D)/model $(@D)/ktap && cp $(filter %.ktap,$^) $(@D)/ktap
 	$(Q)touch $@
 
 $(FUZZ)/tests:
