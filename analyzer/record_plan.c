@@ -43,6 +43,13 @@ static const struct {
 	  "fault_exit", "ret=$retval:x32" },
 	{ "dup_mmap", PRESETS_MM, "dup_mmap_entry", "mm=$arg1:x64 oldmm=$arg2:x64", "dup_mmap_exit",
 	  "ret=$retval:s32" },
+	/* kunit/patches: how many PTEs the fault resolved */
+	{ "wp_reuse_folio", PRESET_FAULT, NULL, NULL, "reuse_worker", "ptes=$retval:s32" },
+	{ "wp_copy_folio", PRESET_FAULT, NULL, NULL, "copy_worker", "ptes=$retval:s32" },
+	/* arm64: a block of PTEs is put together (PTE_CONT, bit 52, in the new PTE) or taken apart
+	 */
+	{ "contpte_convert", PRESET_FAULT, "contpte_convert",
+	  "address=$arg2:x64 cont=$arg4:b1@52/64", NULL, NULL },
 	{ "copy_page_range", PRESET_FORK, "copy_page_range_entry",
 	  "start=+0($arg2):x64 end=+8($arg2):x64", "copy_page_range_exit", "ret=$retval:s32" },
 	{ "folio_referenced", PRESET_RECLAIM, "folio_referenced_entry", "folio=$arg1:x64",

@@ -77,6 +77,23 @@ static void fprobes_and_all_events(void **state)
 	assert_null(plan.probes);
 }
 
+static void one_sided_probes(void **state)
+{
+	struct kernel kernel = { "handle_mm_fault wp_reuse_folio contpte_convert", "" };
+	struct record_offer offer = offer_of(&kernel, true, true);
+	struct record_plan plan = { 0 };
+	const char *reason;
+
+	assert_int_equal(record_plan_make(&plan, "fault", "g", &offer, &reason), 0);
+	assert_int_equal(plan.nr_probes, 4);
+	assert_string_equal(plan.probes[2],
+			    "f:g/reuse_worker wp_reuse_folio%return ptes=$retval:s32");
+	assert_string_equal(plan.probes[3], "f:g/contpte_convert contpte_convert address=$arg2:x64 "
+					    "cont=$arg4:b1@52/64");
+	assert_int_equal(plan.nr_events, 4);
+	record_plan_release(&plan);
+}
+
 static void kprobes_where_fprobes_are_missing(void **state)
 {
 	struct kernel kernel = { "handle_mm_fault", "" };
@@ -140,6 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fprobes_and_all_events),
+		cmocka_unit_test(one_sided_probes),
 		cmocka_unit_test(kprobes_where_fprobes_are_missing),
 		cmocka_unit_test(each_preset_has_its_own),
 		cmocka_unit_test(refusals_have_a_reason),
