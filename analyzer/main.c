@@ -38,7 +38,7 @@ static void usage(void)
 static int run(int argc, char **argv)
 {
 	if (argc < 2) {
-		fputs("fault-analyze: no command; 'fault-analyze --help' lists them\n", stderr);
+		fputs("fault-analyze: no command; see 'fault-analyze --help'\n", stderr);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
