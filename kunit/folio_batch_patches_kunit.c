@@ -45,18 +45,21 @@ static void knob_restore(void *data)
 	free_page((unsigned long)knob->before);
 }
 
-/* Sets the parameter @name until the test ends. */
-static void knob_set(struct kunit *test, const char *name, const char *value)
+static const struct kernel_param *knob_find(const char *name)
 {
-	struct knob *knob = kunit_kzalloc(test, sizeof(*knob), GFP_KERNEL);
 	const struct kernel_param *param;
 
 	for (param = __start___param; param < __stop___param; param++) {
 		if (!strcmp(param->name, name))
-			break;
+			return param;
 	}
-	if (param == __stop___param)
-		kunit_skip(test, "this kernel has no parameter %s", name);
+	return NULL;
+}
+
+/* Sets @param until the test ends. */
+static void knob_set_param(struct kunit *test, const struct kernel_param *param, const char *value)
+{
+	struct knob *knob = kunit_kzalloc(test, sizeof(*knob), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, knob);
 	knob->param = param;
@@ -65,6 +68,24 @@ static void knob_set(struct kunit *test, const char *name, const char *value)
 	KUNIT_ASSERT_GT(test, param->ops->get(knob->before, param), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, knob_restore, knob), 0);
 	knob_write(param, value);
+}
+
+/* Sets the parameter @name, the first of a test turns the others off, until the test ends. */
+static void knob_set(struct kunit *test, const char *name, const char *value)
+{
+	static const char *const names[] = { "wp_reuse_batch", "wp_copy_batch" };
+	const struct kernel_param *param = knob_find(name), *other;
+	unsigned int i;
+
+	if (!param)
+		kunit_skip(test, "this kernel has no parameter %s", name);
+	for (i = 0; i < ARRAY_SIZE(names) && !test->priv; i++) {
+		other = knob_find(names[i]);
+		if (other && other != param)
+			knob_set_param(test, other, "off");
+	}
+	test->priv = (void *)param;
+	knob_set_param(test, param, value);
 }
 
 /* A folio in the mm of the test, and forks of that mm. */
