@@ -438,8 +438,9 @@ static struct cell get_episode_time_per_pte(const void *row, const struct column
 {
 	const struct episode *e = episode_of(row);
 
-	return e->timed && e->ptes_resolved ? real((double)e->latency / e->ptes_resolved)
-					    : unknown();
+	return e->timed && e->ptes_resolved && resolved_is_all(&e->key, e->ptes_resolved, e->ptes)
+		       ? real((double)e->latency / e->ptes_resolved)
+		       : unknown();
 }
 
 static struct cell get_episode_first(const void *row, const struct column *c)

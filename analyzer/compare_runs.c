@@ -31,7 +31,9 @@ static struct summary *run_group(struct run *run, const char *label)
 /* The key of a row among those told apart by @by; evidence and source never tell them apart. */
 static struct fault_key reduce_key(const struct fault_key *key, unsigned int by)
 {
-	struct fault_key reduced = { .class = CLASS_ANY, .order = ORDER_UNKNOWN };
+	struct fault_key reduced = { .class = CLASS_ANY,
+				     .order = ORDER_UNKNOWN,
+				     .evidence = EVIDENCE_INFERRED }; /* the weaker of both */
 
 	if (by & BY_CLASS) {
 		reduced.class = key->class;

@@ -302,9 +302,8 @@ static uint32_t resolve_reuse(const struct model *m, const struct access *a, str
 		mapping_set_state(map, 0, PTE_WRITABLE);
 		return mapping_nr_ptes(map);
 	}
-	/* a page that alone is exclusive says nothing of its folio */
-	if (a->recorded && map->order_known &&
-	    (mapping_state(map, a->pte) != PTE_EXCLUSIVE || is_exclusive(m, map)))
+	/* a page that is marked exclusive is reused without a look at its folio */
+	if (a->recorded && map->order_known && mapping_state(map, a->pte) != PTE_EXCLUSIVE)
 		range = m->options.policy->reuse(m->options.policy, map, a->pte);
 	else if (!a->recorded)
 		while (range.nr < mapping_nr_ptes(map) &&

@@ -116,7 +116,8 @@ static int collect_rows(struct plot *p)
 			struct plot_row *row;
 			int err;
 
-			key.evidence = key.source = 0;
+			key.source = 0;
+			key.evidence = EVIDENCE_INFERRED; /* the weaker of both */
 			row = find_row(&p->rows, &key);
 			err = row ? row_merge(&row->sum[s], sum->rows[i]) : -ENOMEM;
 			if (err)

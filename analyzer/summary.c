@@ -199,9 +199,16 @@ double row_faults_per_pte(const struct summary_row *r)
 	return r->ptes ? (double)r->faults / r->ptes : NAN;
 }
 
+bool resolved_is_all(const struct fault_key *key, uint64_t ptes_resolved, uint64_t ptes)
+{
+	return key->class != CLASS_REUSE || key->level == LEVEL_PMD ||
+	       key->evidence == EVIDENCE_SEEN || ptes_resolved == ptes;
+}
+
 double row_time_per_pte(const struct summary_row *r)
 {
-	if (!r->timed_ptes || !hist_has_sum(&r->per_folio_latency))
+	if (!r->timed_ptes || !hist_has_sum(&r->per_folio_latency) ||
+	    !resolved_is_all(&r->key, r->ptes_resolved, r->ptes))
 		return NAN;
 	return (double)r->per_folio_latency.sum / r->timed_ptes;
 }

@@ -74,8 +74,15 @@ bool row_equal(const struct summary_row *a, const struct summary_row *b);
 double row_faults_per_pte(const struct summary_row *r);
 
 /*
- * per-folio latency / PTEs resolved in timed episodes, time units; NAN when there are none or when
- * the sum is unknown.
+ * Whether the PTEs that were resolved are all that were. Of a reuse fault no event says how many it
+ * resolved: one that took the others along leaves them without a fault, as do pages that nobody
+ * wrote.
+ */
+bool resolved_is_all(const struct fault_key *key, uint64_t ptes_resolved, uint64_t ptes);
+
+/*
+ * per-folio latency / PTEs resolved in timed episodes, time units; NAN when there are none, when it
+ * is not known how many were resolved, or when the sum is unknown.
  */
 double row_time_per_pte(const struct summary_row *r);
 
