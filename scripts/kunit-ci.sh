@@ -11,6 +11,21 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 out=$here/../build/kunit
 
+passed=0 failed_tests=0 skipped=0
+
+# number WORD RESULT: the number behind "WORD: " in kunit.py's closing words, 0 when it is not there
+number() {
+	local n
+	n=$(sed -n "s/.*\<$1: \([0-9]*\).*/\1/p" <<<"$2")
+	echo "${n:-0}"
+}
+
+add_up() {
+	passed=$((passed + $(number passed "$1")))
+	failed_tests=$((failed_tests + $(number failed "$1") + $(number crashed "$1") + $(number errors "$1")))
+	skipped=$((skipped + $(number skipped "$1")))
+}
+
 # One run: its result and its time as a line.
 one() {
 	local arch=$1 kver=$2 begin=$SECONDS verdict=ok said result
@@ -21,6 +36,7 @@ one() {
 		result=$(tail -1 <<<"$said")
 	fi
 	printf '%-6s %-6s %-4s %4d s  %s\n' "$verdict" "$arch" "$kver" $((SECONDS - begin)) "$result"
+	add_up "$result"
 	[ $verdict = ok ]
 }
 
@@ -33,6 +49,9 @@ main() {
 			one "$arch" "$kver" || failed=$((failed + 1))
 		done
 	done
+	# a run that failed without a word of its tests is one that failed, too
+	[ $failed = 0 ] || [ $failed_tests -gt 0 ] || failed_tests=$failed
+	echo "$passed passed, $failed_tests failed, $skipped skipped"
 	[ $failed = 0 ] || die "$failed of $(($# * 3)) runs failed"
 }
 
