@@ -10,7 +10,7 @@
 #include "json_out.h"
 #include "output.h"
 
-static int write_table(FILE *out, const struct comparison *c, const struct compare_output *options)
+int compare_table(FILE *out, enum format format, const struct comparison *c, const char *list)
 {
 	const struct column *columns;
 	struct table *t;
@@ -18,7 +18,7 @@ static int write_table(FILE *out, const struct comparison *c, const struct compa
 	size_t nr;
 
 	columns = compare_columns(&nr);
-	t = table_open(out, options->format, columns, nr, options->columns, true, false);
+	t = table_open(out, format, columns, nr, list, true, false);
 	if (!t)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->nr_rows && !err; i++) {
@@ -122,7 +122,7 @@ int output_compare(FILE *out, const struct comparison *c, const struct compare_s
 		err = write_json(out, c, sides, options->forced);
 		break;
 	default:
-		err = write_table(out, c, options);
+		err = compare_table(out, options->format, c, options->columns);
 	}
 	flush_err = output_flush(out);
 	return err ? err : flush_err;

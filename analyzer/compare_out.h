@@ -29,6 +29,9 @@ struct compare_output {
 int output_compare(FILE *out, const struct comparison *c, const struct compare_side sides[NR_SIDES],
 		   const struct compare_output *options);
 
+/* Write the rows of @c as a table of any format; @list: see table_open(). 0 or -errno. */
+int compare_table(FILE *out, enum format format, const struct comparison *c, const char *list);
+
 /* The columns of struct compare_cell_row for TSV, CSV and JSON. */
 struct compare_cell_row {
 	const struct comparison *c;

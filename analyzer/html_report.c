@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "columns.h"
+#include "compare_out.h"
 #include "compare_text.h"
 #include "gnuplot.h"
 #include "html.h"
@@ -205,26 +206,6 @@ static int write_compare_text(FILE *out, const void *arg)
 	return compare_text(out, words->c, words->options);
 }
 
-static int add_compare_table(FILE *out, const struct comparison *c, const char *list)
-{
-	const struct column *columns;
-	int err = 0, close_err;
-	struct table *t;
-	size_t nr;
-
-	columns = compare_columns(&nr);
-	t = table_open(out, FORMAT_HTML, columns, nr, list, true, false);
-	if (!t)
-		return -ENOMEM;
-	for (size_t i = 0; i < c->nr_rows && !err; i++) {
-		const struct compare_cell_row row = { c, &c->rows[i] };
-
-		err = table_row(t, &row, true);
-	}
-	close_err = table_close(t);
-	return err ? err : close_err;
-}
-
 int html_compare(const char *path, const struct comparison *c, const struct compare_output *options,
 		 const struct plot_side plots[NR_SIDES], char *reason, size_t size)
 {
@@ -239,7 +220,7 @@ int html_compare(const char *path, const struct comparison *c, const struct comp
 		brief.view = VIEW_BRIEF; /* the table has all of it */
 	err = add_text(html_body(page), write_compare_text, &words);
 	if (!err)
-		err = add_compare_table(html_body(page), c, options->columns);
+		err = compare_table(html_body(page), FORMAT_HTML, c, options->columns);
 	if (!err)
 		err = add_pictures(page, plots, NR_SIDES, reason, size);
 	return finish(page, err, path, reason, size);

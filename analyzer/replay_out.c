@@ -279,12 +279,21 @@ static bool next_row(const struct replay_report *report, struct out_row *r, unsi
 	return false;
 }
 
+/* Write and free the whole document, a line. */
+static int write_document(FILE *out, struct json_object *root)
+{
+	int err = json_write(out, root);
+
+	if (!err)
+		putc('\n', out);
+	return err ? err : output_flush(out);
+}
+
 static int write_json(FILE *out, const struct replay_report *report)
 {
 	struct json_object *root = json_object_new_object();
 	struct json_object *list = json_object_new_array();
 	struct out_row r;
-	int err;
 
 	if (!root || !list) {
 		json_object_put(root);
@@ -300,10 +309,7 @@ static int write_json(FILE *out, const struct replay_report *report)
 		json_object_array_add(list,
 				      columns_json(columns, sizeof(columns) / sizeof(*columns), 0,
 						   &r, report->before->time_is_ns));
-	err = json_write(out, root);
-	if (!err)
-		putc('\n', out);
-	return err ? err : output_flush(out);
+	return write_document(out, root);
 }
 
 static void write_head(FILE *out, const struct replay_report *report)
@@ -460,7 +466,6 @@ static int sweep_json(FILE *out, const struct sweep_row *rows, size_t nr)
 {
 	struct json_object *root = json_object_new_object();
 	struct json_object *list = json_object_new_array();
-	int err;
 
 	if (!root || !list) {
 		json_object_put(root);
@@ -473,10 +478,7 @@ static int sweep_json(FILE *out, const struct sweep_row *rows, size_t nr)
 		json_object_array_add(list, columns_json(sweep_list,
 							 sizeof(sweep_list) / sizeof(*sweep_list),
 							 0, &rows[i], rows[i].ns));
-	err = json_write(out, root);
-	if (!err)
-		putc('\n', out);
-	return err ? err : output_flush(out);
+	return write_document(out, root);
 }
 
 int sweep_write(FILE *out, enum format format, const struct sweep_row *rows, size_t nr,
