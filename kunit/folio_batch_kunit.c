@@ -1452,6 +1452,7 @@ struct rmap_model {
 	long nr_file_mapped;
 	int mapcount[PTRS_PER_PTE];	/* of each page */
 	bool exclusive[PTRS_PER_PTE];
+	struct list_head allocated;	/* by a bench */
 };
 
 /* A node's counter with what its CPUs have not yet handed in. */
@@ -1477,6 +1478,7 @@ static void model_init(struct rmap_model *m, struct table *t, struct folio *foli
 	m->refs = folio_ref_count(folio);
 	m->nr_anon_mapped = node_stat(folio, NR_ANON_MAPPED);
 	m->nr_file_mapped = node_stat(folio, NR_FILE_MAPPED);
+	INIT_LIST_HEAD(&m->allocated);
 }
 
 static void model_map(struct rmap_model *m, unsigned int first, unsigned int nr, int change)
@@ -3170,6 +3172,46 @@ static void bench_map_all(struct rmap_model *m, struct table *child, unsigned in
 	bench_add_anon(m, child, 0, nr);
 }
 
+/* As a reuse fault does that marks what it finds exclusive; there is no batched form. */
+static void bench_set_exclusive(struct rmap_model *m, struct table *child, unsigned int first,
+				unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = first; i < first + nr; i++) {
+		if (!PageAnonExclusive(bench_page(m, i)))
+			SetPageAnonExclusive(bench_page(m, i));
+	}
+}
+
+static void bench_clear_exclusive(struct rmap_model *m, struct table *child, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		ClearPageAnonExclusive(bench_page(m, i));
+}
+
+/* One folio of nr pages, as for a fault that copies a whole folio, without stalling. */
+static void bench_alloc(struct rmap_model *m, struct table *child, unsigned int first,
+			unsigned int nr)
+{
+	struct folio *folio = folio_alloc(GFP_TRANSHUGE_LIGHT, ilog2(nr));
+
+	if (!WARN_ON(!folio))
+		list_add(&folio->lru, &m->allocated);
+}
+
+static void bench_free_all(struct rmap_model *m, struct table *child, unsigned int nr)
+{
+	struct folio *folio, *next;
+
+	list_for_each_entry_safe(folio, next, &m->allocated, lru) {
+		list_del(&folio->lru);
+		folio_put(folio);
+	}
+}
+
 static void bench_unmap_all(struct rmap_model *m, struct table *child, unsigned int nr)
 {
 	bench_remove(m, child, 0, nr);
@@ -3212,6 +3254,8 @@ static const struct table_op op_folio_pte_batch_flags = {
 };
 
 static const struct bench benches[] = {
+	{ "SetPageAnonExclusive", NULL, bench_nothing, bench_set_exclusive, bench_clear_exclusive },
+	{ "folio_alloc", NULL, bench_nothing, bench_alloc, bench_free_all },
 	{ "set_ptes", &op_set_ptes },
 	{ "wrprotect_ptes", &op_wrprotect_ptes },
 	{ "get_and_clear_full_ptes", &op_get_and_clear_full_ptes },
