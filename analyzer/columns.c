@@ -192,10 +192,11 @@ static struct cell get_time_per_pte(const void *row, const struct column *c)
 	return class_of(row) ? real(row_time_per_pte(class_of(row))) : unknown();
 }
 
-/* Known only where a policy or a list of used pages says so: DESIGN's words. */
 static struct cell get_waste(const void *row, const struct column *c)
 {
-	return unknown();
+	const struct summary_row *r = class_of(row);
+
+	return r && row_waste_known(r) ? count(r->waste_ptes) : unknown();
 }
 
 enum stat {

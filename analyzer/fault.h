@@ -144,6 +144,8 @@ struct episode {
 	uint32_t ptes; /* that the folio has here */
 	uint32_t ptes_touched;
 	uint32_t ptes_resolved;
+	uint32_t waste_ptes; /* resolved and never used; only when waste_known */
+	bool waste_known;
 	bool timed;	     /* every fault in it has an exit */
 	bool completed;	     /* all PTEs were resolved */
 	bool first_of_folio; /* no earlier episode of this class and folio */

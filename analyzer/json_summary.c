@@ -207,6 +207,24 @@ static int read_counters(const struct json_place *at, struct json_object *json,
 	return 0;
 }
 
+/* Null, or no such member, where it is not known. */
+static int read_waste(const struct json_place *at, struct json_object *json,
+		      struct summary_row *row)
+{
+	struct json_place here = json_member(at, "waste_ptes");
+	struct json_object *value;
+	int err;
+
+	if (!json_object_object_get_ex(json, "waste_ptes", &value) || !value) {
+		row->waste_unknown = true;
+		return 0;
+	}
+	err = json_as_u64(&here, value, &row->waste_ptes);
+	if (!err && (!row->ptes_resolved || row->waste_ptes > row->ptes_resolved))
+		return json_wrong(&here, "more than was resolved");
+	return err;
+}
+
 static int read_times(const struct json_place *at, struct json_object *json, bool ns,
 		      struct summary_row *row)
 {
@@ -256,6 +274,8 @@ static int read_row(const struct json_place *at, struct json_object *json, bool 
 	if (s->nr_rows == nr)
 		return json_wrong(at, "stands here twice");
 	err = read_counters(at, json, row);
+	if (!err)
+		err = read_waste(at, json, row);
 	if (!err)
 		err = read_times(at, json, ns, row);
 	return err ? err : check_row(at, json, ns, row);

@@ -19,7 +19,54 @@ static int take_text(char **to, struct json_object *json, const char *key)
 	return *to ? 0 : -ENOMEM;
 }
 
-static int take_members(struct manifest *m, struct json_object *json)
+static bool take_address(uint64_t *to, struct json_object *json, const char *key)
+{
+	const char *text = json_object_get_string(json_object_object_get(json, key));
+	char *end;
+
+	if (!text)
+		return false;
+	errno = 0;
+	*to = strtoull(text, &end, 16);
+	return !errno && end != text && !*end;
+}
+
+/* { "class": "reuse", "start": "7f00", "end": "7f80", "every": 16 }: one page in so many. */
+static int take_range(struct used_pages *used, struct json_object *json, uint64_t page_size)
+{
+	const char *class = json_object_get_string(json_object_object_get(json, "class"));
+	struct json_object *every;
+	struct used_range range = { .step = page_size };
+	unsigned int c = 0;
+
+	while (c < NR_CLASSES && (!class || strcmp(class, fault_class_names[c])))
+		c++;
+	if (c == NR_CLASSES || !take_address(&range.start, json, "start") ||
+	    !take_address(&range.end, json, "end") || range.start % page_size)
+		return -EINVAL;
+	if (json_object_object_get_ex(json, "every", &every)) {
+		if (json_object_get_int64(every) <= 0 || json_object_get_int64(every) > INT32_MAX)
+			return -EINVAL;
+		range.step *= json_object_get_int64(every);
+	}
+	return used_add(used, c, &range);
+}
+
+static int take_used(struct manifest *m, struct json_object *json, uint64_t page_size)
+{
+	struct json_object *list;
+	int err = 0;
+
+	if (!json_object_object_get_ex(json, "used", &list))
+		return 0;
+	if (!json_object_is_type(list, json_type_array))
+		return -EINVAL;
+	for (size_t i = 0; i < json_object_array_length(list) && !err; i++)
+		err = take_range(&m->used, json_object_array_get_idx(list, i), page_size);
+	return err ? err : used_finish(&m->used);
+}
+
+static int take_members(struct manifest *m, struct json_object *json, uint64_t page_size)
 {
 	struct json_object *member;
 	int err;
@@ -27,10 +74,12 @@ static int take_members(struct manifest *m, struct json_object *json)
 	if (json_object_object_get_ex(json, "exact", &member))
 		m->exact = json_object_get_boolean(member);
 	err = take_text(&m->boot, json, "boot");
-	return err ? err : take_text(&m->build, json, "build");
+	if (!err)
+		err = take_text(&m->build, json, "build");
+	return err ? err : take_used(m, json, page_size);
 }
 
-int manifest_read(struct manifest *m, const char *path)
+int manifest_read(struct manifest *m, const char *path, uint64_t page_size, const char **reason)
 {
 	struct json_object *json, *member;
 	const char *schema;
@@ -49,11 +98,16 @@ int manifest_read(struct manifest *m, const char *path)
 	json = json_object_from_file(name);
 	free(name);
 	if (!json) {
+		*reason = "the manifest beside it, FILE.json, does not parse";
 		err = -EBADMSG;
 	} else if (json_object_object_get_ex(json, "schema", &member)) {
 		schema = json_object_get_string(member);
 		if (schema && !strcmp(schema, MANIFEST_SCHEMA))
-			err = take_members(m, json);
+			err = take_members(m, json, page_size);
+	}
+	if (err == -EINVAL) {
+		*reason = "the manifest beside it, FILE.json, lists used pages that cannot be";
+		err = -EBADMSG;
 	}
 	json_object_put(json);
 	return err;

@@ -5,18 +5,22 @@
 
 #include <stdbool.h>
 
+#include "used.h"
+
 #define MANIFEST_SCHEMA "fault-analyze-manifest/1"
 
 struct manifest {
 	bool exact;  /* its clock counts instructions */
 	char *boot;  /* "boot": recordings of one boot have the same; NULL unknown; the caller's */
 	char *build; /* "build": likewise of one build of the kernel; NULL unknown; the caller's */
+	struct used_pages used; /* "used": see traces/README.md; the caller's */
 };
 
 /*
- * The manifest of the recording at @path; all zero where none is beside it, an empty one, or
- * another kind of JSON. 0, -EBADMSG when it does not parse, -ENOMEM.
+ * The manifest of the recording at @path, whose pages have @page_size bytes; all zero where none is
+ * beside it, an empty one, or another kind of JSON. 0; -EBADMSG with *reason when it does not parse
+ * or its used pages are none; -ENOMEM.
  */
-int manifest_read(struct manifest *m, const char *path);
+int manifest_read(struct manifest *m, const char *path, uint64_t page_size, const char **reason);
 
 #endif

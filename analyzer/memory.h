@@ -62,8 +62,9 @@ struct tally {
 	uint32_t faults;
 	uint32_t next;
 	uint16_t touched, resolved;
+	uint16_t waste; /* of the resolved */
 	uint8_t class, evidence, from, level;
-	bool timed, completed;
+	bool timed, completed, waste_unknown;
 };
 
 /* A folio in one mm. */

@@ -11,13 +11,15 @@
 #include "faults.h"
 #include "memory.h"
 #include "policy.h"
+#include "used.h"
 
 struct model_options {
 	unsigned int page_shift;
 	/* the order that --folio-size states for populating faults without an allocation event */
-	uint8_t assumed_order; /* or ORDER_UNKNOWN */
-	bool faults_on_old;    /* an old PTE faults: no hardware sets its access flag */
-	bool reuses_large;     /* the kernel reuses an exclusive large folio (since 6.15) */
+	uint8_t assumed_order;	       /* or ORDER_UNKNOWN */
+	bool faults_on_old;	       /* an old PTE faults: no hardware sets its access flag */
+	bool reuses_large;	       /* the kernel reuses an exclusive large folio (since 6.15) */
+	const struct used_pages *used; /* what the workload says it used; NULL: nothing */
 	/*
 	 * Another rule than the recorded kernel's. Each step is then given first to a model without
 	 * one, and this one is told what that made of it: see model_predict().

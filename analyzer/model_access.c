@@ -122,6 +122,17 @@ static void note_kind(struct access *a, enum vma_kind kind)
 		a->vma->kind = kind;
 }
 
+/* How many PTEs of the mapping the workload does not list as used for what @class resolves. */
+static uint32_t count_unused(const struct model *m, const struct mapping *map,
+			     enum fault_class class)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; m->options.used && i < mapping_nr_ptes(map); i++)
+		nr += mapping_state(map, i) != PTE_NONE && !episode_used(m, class, map->vpn + i);
+	return nr;
+}
+
 /* A populating fault: map. */
 void access_map(struct model *m, struct access *a, enum evidence evidence)
 {
@@ -134,6 +145,7 @@ void access_map(struct model *m, struct access *a, enum evidence evidence)
 	access_set_folio(a, map);
 	a->outcome->ptes = map->order_known ? mapping_nr_ptes(map) : 0;
 	a->outcome->resolved = mapping_nr_ptes(map);
+	a->unused = count_unused(m, map, CLASS_MAP);
 	mapping_touch(map, a->pte);
 	episode_charge(m, a, map, 1, mapping_nr_ptes(map));
 }
@@ -234,6 +246,7 @@ void access_copy(struct model *m, struct access *a, enum evidence evidence)
 	access_set_folio(a, map);
 	a->outcome->ptes = a->fault->allocated || a->recorded ? nr : 0;
 	a->outcome->resolved = nr;
+	a->unused = whole ? count_unused(m, map, CLASS_COW) : 0;
 	episode_charge(m, a, map, !mapping_touch(map, a->pte), nr);
 	map->last = resolved_at(a->fault);
 	if (whole) {
@@ -268,7 +281,7 @@ bool access_may_reuse(const struct model *m, const struct mapping *map, uint32_t
 }
 
 /* The read-only PTEs of the range that are the VMA's, counted and, with @apply, made writable. */
-static uint32_t resolve_range(const struct model *m, const struct access *a, struct mapping *map,
+static uint32_t resolve_range(const struct model *m, struct access *a, struct mapping *map,
 			      struct pte_range range, bool apply)
 {
 	uint32_t end = range.first + range.nr, found = 0;
@@ -282,8 +295,10 @@ static uint32_t resolve_range(const struct model *m, const struct access *a, str
 		    !fits_vma(m, a, map->vpn + i, 0))
 			continue;
 		found++;
-		if (apply)
-			mapping_set_state(map, i, PTE_WRITABLE);
+		if (!apply)
+			continue;
+		mapping_set_state(map, i, PTE_WRITABLE);
+		a->unused += !episode_used(m, CLASS_REUSE, map->vpn + i);
 	}
 	return found;
 }
@@ -292,7 +307,7 @@ static uint32_t resolve_range(const struct model *m, const struct access *a, str
  * What a reuse fault made writable: what the policy says; else one PTE, or as many as the worker's
  * return says, which are those of the smallest aligned window that has so many.
  */
-static uint32_t resolve_reuse(const struct model *m, const struct access *a, struct mapping *map)
+static uint32_t resolve_reuse(const struct model *m, struct access *a, struct mapping *map)
 {
 	uint32_t want = a->fault->worker_ptes > 1 ? a->fault->worker_ptes : 1;
 	struct pte_range range = { a->pte, 1 };
@@ -300,6 +315,7 @@ static uint32_t resolve_reuse(const struct model *m, const struct access *a, str
 	if (map->pmd) {
 		map->pmd_pte = a->pte;
 		mapping_set_state(map, 0, PTE_WRITABLE);
+		a->unused = count_unused(m, map, CLASS_REUSE);
 		return mapping_nr_ptes(map);
 	}
 	/* a page that is marked exclusive is reused without a look at its folio */

@@ -38,6 +38,8 @@ static void emit(struct model *m, struct mapping *map, const struct tally *t, ui
 		.ptes = nr_ptes,
 		.ptes_touched = t->touched,
 		.ptes_resolved = t->resolved,
+		.waste_ptes = t->waste,
+		.waste_known = t->resolved && !t->waste_unknown,
 		.timed = t->timed,
 		.completed = t->completed,
 		.first_of_folio = !(map->classes & bit),
@@ -81,6 +83,26 @@ static struct tally *find_tally(struct model *m, const struct mapping *map,
 	return NULL;
 }
 
+bool episode_used(const struct model *m, enum fault_class class, uint64_t vpn)
+{
+	return m->options.used && used_has(m->options.used, class, vpn << m->options.page_shift);
+}
+
+/*
+ * A fault that resolves its own PTE alone wastes none. Of more the workload's list has to say so,
+ * and is believed where it has the page of the fault itself.
+ */
+static void charge_waste(const struct model *m, const struct access *a, struct tally *t,
+			 uint32_t resolved)
+{
+	if (resolved <= 1)
+		return;
+	if (episode_used(m, t->class, a->vpn))
+		t->waste += a->unused;
+	else
+		t->waste_unknown = true;
+}
+
 /*
  * Charge the fault to the mapping's episode: @touched PTEs had their first fault, @resolved became
  * usable. A folio whose order is not known has no episodes: nothing can be said per PTE.
@@ -113,6 +135,7 @@ void episode_charge(struct model *m, struct access *a, struct mapping *map, uint
 	t->faults++;
 	t->touched += touched;
 	t->resolved += resolved;
+	charge_waste(m, a, t, resolved);
 	t->latency += f->latency;
 	t->timed = t->timed && f->has_exit;
 	if (t->resolved >= nr && !t->completed && f->has_exit) {

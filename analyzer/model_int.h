@@ -19,6 +19,7 @@ struct access {
 	uint32_t mapping; /* 0: the page is not known to be mapped */
 	uint32_t pte;	  /* in the mapping */
 	bool write;
+	uint32_t unused; /* PTEs that it resolved and the workload does not list as used */
 	const struct outcome *recorded; /* what it was without the policy; NULL: there is none */
 };
 
@@ -46,6 +47,9 @@ static inline bool was_absent(const struct fault *f)
  */
 void episode_charge(struct model *m, struct access *a, struct mapping *map, uint32_t touched,
 		    uint32_t resolved);
+
+/* Whether the workload lists the page as used, for what @class made usable. */
+bool episode_used(const struct model *m, enum fault_class class, uint64_t vpn);
 
 /* The mapping's episode ends: what its classes have cost is known. */
 void episode_end(struct model *m, struct mapping *map);

@@ -89,14 +89,11 @@ static int take_header(struct steps *s, const char *path, const char **reason)
 		err = keep(&rec->clock, tf->clock.name, strlen(tf->clock.name));
 	if (err)
 		return err;
-	err = manifest_read(&manifest, path);
-	if (err == -EBADMSG)
-		*reason = "the manifest beside it, FILE.json, does not parse";
-	if (!err) {
-		rec->exact = s->options->exact || manifest.exact;
-		rec->boot = manifest.boot; /* handed over */
-		rec->build = manifest.build;
-	}
+	err = manifest_read(&manifest, path, rec->page_size, reason);
+	rec->exact = s->options->exact || manifest.exact;
+	rec->boot = manifest.boot; /* handed over, as the others */
+	rec->build = manifest.build;
+	s->used = manifest.used;
 	s->rss_is_exact = kernel_since(rec, 6, 2);
 	return err;
 }
@@ -230,6 +227,7 @@ struct model_options steps_model_options(const struct steps *s)
 {
 	return (struct model_options){ .page_shift = __builtin_ctz(s->rec->page_size),
 				       .assumed_order = s->assumed_order,
+				       .used = &s->used,
 				       .faults_on_old = !is_x86(s->rec),
 				       .reuses_large = kernel_since(s->rec, 6, 15) };
 }
@@ -297,6 +295,7 @@ int steps_close(struct steps *s)
 	probes_release(&s->probes);
 	comms_release(&s->comms);
 	formats_release(&s->formats);
+	used_release(&s->used);
 	tracefile_close(&s->tf);
 	return err;
 }

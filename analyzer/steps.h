@@ -37,10 +37,11 @@ struct steps {
 	struct probes probes;
 	struct timeline timeline;
 	struct faults faults;
-	uint8_t assumed_order; /* --folio-size in pages, or ORDER_UNKNOWN */
-	bool readable;	       /* the layout of its sub-buffers is known */
-	bool rss_is_exact;     /* the kernel shows a counter's every change, not one in 64 */
-	uint64_t first, last;  /* time stamps */
+	struct used_pages used; /* as the manifest lists them */
+	uint8_t assumed_order;	/* --folio-size in pages, or ORDER_UNKNOWN */
+	bool readable;		/* the layout of its sub-buffers is known */
+	bool rss_is_exact;	/* the kernel shows a counter's every change, not one in 64 */
+	uint64_t first, last;	/* time stamps */
 };
 
 /*

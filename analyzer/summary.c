@@ -117,6 +117,10 @@ int summary_add_episode(struct summary *s, const struct episode *e)
 	row->ptes_resolved += e->ptes_resolved;
 	if (e->timed)
 		row->timed_ptes += e->ptes_resolved;
+	if (e->waste_known && resolved_is_all(&e->key, e->ptes_resolved, e->ptes))
+		row->waste_ptes += e->waste_ptes;
+	else if (e->ptes_resolved)
+		row->waste_unknown = true;
 	return 0;
 }
 
@@ -139,7 +143,16 @@ int row_merge(struct summary_row *to, const struct summary_row *from)
 	to->ptes_touched = counter_add(to->ptes_touched, from->ptes_touched);
 	to->ptes_resolved = counter_add(to->ptes_resolved, from->ptes_resolved);
 	to->timed_ptes = counter_add(to->timed_ptes, from->timed_ptes);
+	to->waste_ptes = counter_add(to->waste_ptes, from->waste_ptes);
+	to->waste_unknown |= from->waste_unknown;
 	return 0;
+}
+
+static bool equal_waste(const struct summary_row *a, const struct summary_row *b)
+{
+	if (row_waste_known(a) != row_waste_known(b))
+		return false;
+	return !row_waste_known(a) || a->waste_ptes == b->waste_ptes;
 }
 
 bool row_equal(const struct summary_row *a, const struct summary_row *b)
@@ -147,7 +160,8 @@ bool row_equal(const struct summary_row *a, const struct summary_row *b)
 	return !fault_key_compare(&a->key, &b->key) && a->faults == b->faults &&
 	       a->folios == b->folios && a->episodes == b->episodes && a->ptes == b->ptes &&
 	       a->ptes_touched == b->ptes_touched && a->ptes_resolved == b->ptes_resolved &&
-	       a->timed_ptes == b->timed_ptes && hist_equal(&a->latency, &b->latency) &&
+	       a->timed_ptes == b->timed_ptes && equal_waste(a, b) &&
+	       hist_equal(&a->latency, &b->latency) &&
 	       hist_equal(&a->per_folio_latency, &b->per_folio_latency) &&
 	       hist_equal(&a->time_to_complete, &b->time_to_complete) &&
 	       hist_equal(&a->ptes_per_fault, &b->ptes_per_fault);
@@ -203,6 +217,11 @@ bool resolved_is_all(const struct fault_key *key, uint64_t ptes_resolved, uint64
 {
 	return key->class != CLASS_REUSE || key->level == LEVEL_PMD ||
 	       key->evidence == EVIDENCE_SEEN || ptes_resolved == ptes;
+}
+
+bool row_waste_known(const struct summary_row *r)
+{
+	return r->ptes_resolved && !r->waste_unknown;
 }
 
 double row_time_per_pte(const struct summary_row *r)

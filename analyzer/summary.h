@@ -16,6 +16,8 @@ struct summary_row {
 	uint64_t folios, episodes;
 	uint64_t ptes, ptes_touched, ptes_resolved; /* sums over episodes */
 	uint64_t timed_ptes;			    /* resolved in episodes that were timed */
+	uint64_t waste_ptes;			    /* resolved and never used, unless unknown */
+	bool waste_unknown;			    /* of an episode */
 	struct hist latency;			    /* of each fault that has an exit */
 	struct hist per_folio_latency;		    /* sum of each timed episode */
 	struct hist time_to_complete;		    /* of each completed episode */
@@ -85,6 +87,9 @@ bool resolved_is_all(const struct fault_key *key, uint64_t ptes_resolved, uint64
  * is not known how many were resolved, or when the sum is unknown.
  */
 double row_time_per_pte(const struct summary_row *r);
+
+/* Whether waste_ptes is known: something was resolved, and of each episode it is known. */
+bool row_waste_known(const struct summary_row *r);
 
 /* Forget every time of @r; counters and batch sizes stay. */
 void row_drop_times(struct summary_row *r);

@@ -7,6 +7,13 @@ def cost($recorded; $plain):
 	{ phase: $recorded.phase, recorded_ns: $recorded.wall_ns, unrecorded_ns: $plain.wall_ns,
 	  ns_per_fault: (if $faults > 0 then (($recorded.wall_ns - $plain.wall_ns) / $faults | round) else null end) };
 
+# The pages that the workload used, by what made their PTEs usable: populating, and storing after a fork. A range
+# that is used so several times (by each child) stands here once.
+def used:
+	{ populate: ["map"], repopulate: ["map"], store: ["reuse", "cow"] } as $classes |
+	[.[] | .phase as $phase | ($classes[$phase] // [])[] as $class |
+		{ class: $class, start: .start, "end": .end, every: (.every // 1) }] | unique;
+
 { schema: "fault-analyze-manifest/1",
   exact: true,
   row: $row, name: $name, side: $side,
@@ -17,5 +24,6 @@ def cost($recorded; $plain):
   trace_cmd: $trace_cmd, qemu_version: $qemu_version, qemu: $qemu, date: $date,
   workload: $workload,
   oracle: $oracle,
+  used: ($oracle | used),
   event_counts: $event_counts,
   recording_cost: [range($oracle | length) as $i | cost($oracle[$i]; $unrecorded[$i])] }
