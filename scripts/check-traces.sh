@@ -5,8 +5,9 @@
 #
 # usage: scripts/check-traces.sh RECORDING...     (RECORDING.json is its manifest)
 #
-# Faults of first touch must be those of the phases that populate, all others those of the phases that store;
-# what is populated again after MADV_DONTNEED, of which no event tells, may be called either.
+# Phases of a region: faults of first touch must be those of the phases that populate, all others those of the
+# phases that store; what is populated again after MADV_DONTNEED, of which no event tells, may be called either.
+# Phases of a task: all its faults in that time.
 # Nothing may be lost or damaged. ANALYZE: the program (build/fault-analyze). Exit 1 on any difference.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,15 +15,22 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 analyze=${ANALYZE:-$here/../build/fault-analyze}
 
-# One object: what the manifest says of the region, and how many faults the kernel counted in it.
+# Phases in one region as one object, what the manifest says of it and how many faults the kernel counted in it;
+# each phase of a task as one, with the filters for it.
 # shellcheck disable=SC2016 # jq's variables
 oracle='
 	def faults: map(.ru_minflt + .ru_majflt) | add // 0;
-	[.oracle[] | select(.exact_faults)] |
-	{ addr: (.[0] | "\(.start)-\(.end)"),
-	  first: (map(select(.phase == "populate" or .phase == "touch")) | faults),
-	  again: (map(select(.phase == "repopulate")) | faults),
-	  other: (map(select(.phase | test("^(re)?populate$|^touch$") | not)) | faults) }'
+	def seconds: "\(. / 1000000000 | floor).\(. % 1000000000 | tostring | ("000000000" + .)[-9:])";
+	[.oracle[] | select(.exact_faults)] | group_by(.from_ns)[] |
+	if .[0].from_ns then
+		{ filters: "--pid \(.[0].pid) --time \(.[0].from_ns | seconds)-\(.[0].to_ns | seconds)",
+		  first: 0, again: 0, other: 0, either: faults }
+	else
+		{ filters: "--addr \(.[0].start)-\(.[0].end)",
+		  first: (map(select(.phase == "populate" or .phase == "touch")) | faults),
+		  again: (map(select(.phase == "repopulate")) | faults),
+		  other: (map(select(.phase | test("^(re)?populate$|^touch$") | not)) | faults), either: 0 }
+	end'
 
 found='
 	def faults: map(.faults) | add // 0;
@@ -32,18 +40,21 @@ found='
 	  classes: ([.classes[] | "\(.faults) \(.class)"] | join(", ")) }'
 
 check() {
-	local recording=$1 expected addr report
+	local recording=$1 expected filters report said=()
 	[ -f "$recording.json" ] || die "$recording has no manifest $recording.json"
 	[ "$(jq -r .schema "$recording.json")" = fault-analyze-manifest/1 ] || die "$recording.json is no manifest"
-	expected=$(jq -c "$oracle" "$recording.json")
-	addr=$(jq -r .addr <<<"$expected")
-	report=$("$analyze" report -F json --addr "$addr" "$recording" | jq -c "$found") ||
-		die "$recording: fault-analyze failed"
-	jq -en --argjson e "$expected" --argjson f "$report" '
-		$f.total == $e.first + $e.again + $e.other and $f.lost == 0 and $f.damaged == 0 and
-		$f.first >= $e.first and $f.other >= $e.other' >/dev/null ||
-		die "$recording: the kernel counted $expected, the analyzer $report"
-	echo "${recording##*/}: $(jq -r .classes <<<"$report")"
+	while read -r expected; do
+		read -r -a filters <<<"$(jq -r .filters <<<"$expected")"
+		report=$("$analyze" report -F json "${filters[@]}" "$recording" | jq -c "$found") ||
+			die "$recording: fault-analyze failed"
+		jq -en --argjson e "$expected" --argjson f "$report" '
+			$f.total == $e.first + $e.again + $e.other + $e.either and $f.lost == 0 and
+			$f.damaged == 0 and $f.first >= $e.first and $f.other >= $e.other' >/dev/null ||
+			die "$recording: the kernel counted $expected, the analyzer $report"
+		said+=("$(jq -r .classes <<<"$report")")
+	done < <(jq -c "$oracle" "$recording.json")
+	[ ${#said[@]} -gt 0 ] || die "$recording.json counts no faults"
+	(IFS=';' && echo "${recording##*/}: ${said[*]}")
 }
 
 [ $# -gt 0 ] || die 'usage: check-traces.sh RECORDING...'

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Builds a kernel of the lab, 7.3 in the latency configuration, and prints the path of its image.
 #
-# usage: scripts/lab-kernel.sh x86_64|arm64 plain|patched
+# usage: scripts/lab-kernel.sh x86_64|arm64 plain|patched|kprobes
 #
-# patched has the changes of kunit/patches/7.3. Both are built in one tree an architecture, which stays in the
-# cache: sources are copied to it where their content differs, so that going from one to the other compiles what
-# the patches touch. Beside it SIDE.image and SIDE.manifest.json, which says what the image was made of: while
-# that is unchanged, and so is the image, nothing is built. log has all that make said. JOBS compile jobs (the
-# CPUs).
+# patched has the changes of kunit/patches/7.3; kprobes is plain without fprobe events. All are built in one tree
+# an architecture, which stays in the cache: sources are copied to it where their content differs, so that going
+# from one to the other compiles what differs. Beside it SIDE.image and SIDE.manifest.json, which says what the
+# image was made of: while that is unchanged, and so is the image, nothing is built. log has all that make said.
+# JOBS compile jobs (the CPUs).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
@@ -23,7 +23,7 @@ kmake() {
 	local cross=()
 	[ "$arch" = x86_64 ] || cross=(CROSS_COMPILE=aarch64-linux-gnu-)
 	make -C "$tree" ARCH="$arch" "${cross[@]}" KBUILD_BUILD_USER=lab KBUILD_BUILD_HOST=lab \
-		KBUILD_BUILD_TIMESTAMP='1970-01-01 UTC' "$@"
+		KBUILD_BUILD_TIMESTAMP='1970-01-01 UTC' KBUILD_BUILD_VERSION=1 "$@"
 }
 
 # Brings $tree to the wanted sources. A file whose content differs is replaced and gets the present time, which
@@ -34,7 +34,7 @@ make_tree() {
 	rm -rf "$sources"
 	mkdir -p "$lab"
 	rsync -a --link-dest="$pristine/" "$pristine/" "$sources/"
-	[ "$side" = plain ] || "$here/apply-patches.sh" "$sources" >&2
+	[ "$side" != patched ] || "$here/apply-patches.sh" "$sources" >&2
 	if [ -d "$tree" ]; then
 		rsync -rlpc "$sources/" "$tree/"
 	else
@@ -43,11 +43,18 @@ make_tree() {
 	fi
 }
 
+# The configuration that is wanted, as lines of a .config.
+wanted_config() {
+	cat "$here/lab/lab.config" "$here/lab/$arch.config"
+	[ "$side" != kprobes ] || echo '# CONFIG_FPROBE_EVENTS is not set'
+}
+
 # A checksum over all that decides what the image becomes.
 inputs() {
 	{
-		cat "$cache_dir/src/linux-$kver.stamp" "$here/lab/lab.config" "$here/lab/$arch.config"
-		[ "$side" = plain ] || cat "$patches"/*.patch
+		cat "$cache_dir/src/linux-$kver.stamp" "$0"
+		wanted_config
+		[ "$side" != patched ] || cat "$patches"/*.patch
 		"$compiler" --version
 	} | sha256sum | cut -d' ' -f1
 }
@@ -60,7 +67,7 @@ image_is_current() {
 
 configure() {
 	local line
-	cat "$here/lab/lab.config" "$here/lab/$arch.config" >"$tree/.lab.config"
+	wanted_config >"$tree/.lab.config"
 	kmake -s tinyconfig
 	(cd "$tree" && ./scripts/kconfig/merge_config.sh -m .config .lab.config) >/dev/null
 	kmake -s olddefconfig
@@ -109,9 +116,9 @@ build() {
 
 main() {
 	arch=${1:-} side=${2:-}
-	[[ $# = 2 && $arch =~ ^(x86_64|arm64)$ && $side =~ ^(plain|patched)$ ]] ||
-		die 'usage: lab-kernel.sh x86_64|arm64 plain|patched'
-	[ "$side" = plain ] || compgen -G "$patches/*.patch" >/dev/null || die "no patches in $patches"
+	[[ $# = 2 && $arch =~ ^(x86_64|arm64)$ && $side =~ ^(plain|patched|kprobes)$ ]] ||
+		die 'usage: lab-kernel.sh x86_64|arm64 plain|patched|kprobes'
+	[ "$side" != patched ] || compgen -G "$patches/*.patch" >/dev/null || die "no patches in $patches"
 	"$here/deps.sh" kunit test lab >&2
 	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES KBUILD_OUTPUT
 	lab=$cache_dir/lab/$kver/$arch

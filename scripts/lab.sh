@@ -34,10 +34,21 @@ pack_row() {
 		assign setup "$setup"
 		assign probes "$probes"
 		assign events "$events"
-		assign clock local
+		assign clock "$clock"
 		assign buffer_kb 32768
 	} >"$dir/row"
 	add_files "$dir"
+}
+
+# Makes each archive once a run: sets images[base] and what else the preset wants, and image, those of this boot.
+declare -A images
+need_images() {
+	local part
+	image=()
+	for part in $parts; do
+		[ -n "${images[$part]:-}" ] || images[$part]=$("$here/lab-image.sh" "$arch" "$part")
+		image+=("${images[$part]}")
+	done
 }
 
 # The manifest's qemu line names no folder of this machine.
@@ -62,10 +73,11 @@ count_events() {
 }
 
 write_manifest() {
-	jq -n --slurpfile kernel "${kernel%.image}.manifest.json" --slurpfile oracle "$work/host/oracle.json" \
+	jq -n --slurpfile kernel "${kernel%.image}.manifest.json" \
+		--slurpfile guest <(cat "${image[@]/%initrd.gz/manifest.json}") --slurpfile oracle "$work/host/oracle.json" \
 		--slurpfile unrecorded "$work/host/unrecorded.json" --arg row "$row" --arg name "$name" \
 		--arg side "$side" --arg preset "$preset" --arg parameters "$parameters" \
-		--arg workload "fault-workload $workload" --arg probes "$probes" --arg events "$events" \
+		--arg workload "fault-workload $workload" --arg probes "$probes" --arg events "$events" --arg clock "$clock" \
 		--arg qemu "$(shown_qemu)" --arg qemu_version "$("${qemu[0]}" --version | sed -n 's/.*version \([^ ]*\).*/\1/p')" \
 		--argjson event_counts "$(count_events)" --arg trace_cmd "$(cat "$work/host/trace-cmd.version")" --arg date "$(date -u +%Y-%m-%d)" -f "$here/lab/manifest.jq" \
 		>"$work/$name.dat.json"
@@ -94,6 +106,7 @@ record() {
 	parameters=$(echo "${parameters//,/ }" | xargs)
 	preset "$preset" "${spec%%,*}" || die "no preset $preset"
 	need_kernel "${spec%%,*}"
+	need_images
 	kernel=${kernels[${spec%%,*}]}
 	work=$cache_dir/lab/runs/$name
 	rm -rf "$work"
@@ -116,7 +129,6 @@ main() {
 	unset ARCH
 	mkdir -p "$out"
 	lock "$cache_dir/lab/runs/$arch.lock"
-	image=$("$here/lab-image.sh" "$arch")
 	while read -r -u 3 row record_name only_arch preset before after workload; do
 		[[ $row != '#'* && -n $row ]] || continue
 		[[ $wanted = all || $wanted = "$row" || $wanted = "$record_name" ]] || continue

@@ -33,7 +33,7 @@ name=test-record
 disk_mb=0
 work=$cache_dir/lab/runs/$name
 lock "$work.lock"
-image=$("$here/lab-image.sh" "$arch")
+image=("$("$here/lab-image.sh" "$arch")")
 kernel=$("$here/lab-kernel.sh" "$arch" plain)
 rm -rf "$work"
 mkdir -p "$work/files"

@@ -51,10 +51,10 @@ boot() {
 	die "$name: the guest failed (console: $work/console)"
 }
 
-# add_files FOLDER: the guest's files from the image $image and, unpacked over them, those of FOLDER.
+# add_files FOLDER: the guest's files from the archives $image and, unpacked over them, those of FOLDER.
 add_files() {
 	find "$1" -exec touch -h -d @0 {} +
-	cat "$image" >"$work/initrd.gz"
+	cat "${image[@]}" >"$work/initrd.gz"
 	(cd "$1" && find . | LC_ALL=C sort | cpio -o -H newc -R 0:0 --quiet --reproducible) |
 		gzip -n >>"$work/initrd.gz"
 }

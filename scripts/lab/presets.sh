@@ -37,15 +37,18 @@ huge_memory:mm_collapse_huge_page_isolate'
 probes_worker='f:lab/wp_reuse_folio_exit wp_reuse_folio%return ptes=$retval:s32'
 events_worker='lab:wp_reuse_folio_exit'
 
-# preset NAME KERNEL: sets probes, events, setup (commands in the guest) and disk_mb (0: none); false for an unknown name.
+# preset NAME KERNEL: sets probes, events, clock, setup (commands in the guest), disk_mb (0: none) and parts (of
+# lab-image.sh); false for an unknown name.
 preset() {
 	probes=$probes_pair
 	events=$events_pair
+	clock=local
 	setup=
 	disk_mb=0
+	parts=base
 	case $1 in
 	pair) ;;
-	fault | worker | fork | contpte | collapse)
+	fault | worker | fork | contpte | collapse | redis)
 		probes+=$'\n'$probes_mm
 		events+=" $events_mm"
 		;;&
@@ -70,6 +73,11 @@ preset() {
 		disk_mb=512
 		setup=$setup_reclaim' && echo n >/sys/kernel/mm/lru_gen/enabled'
 		[ "$1" = reclaim ] || setup=${setup/echo n/echo y}
+		;;
+	redis)
+		# The oracle's phases are times of CLOCK_MONOTONIC.
+		clock=mono
+		parts='base redis'
 		;;
 	fault) ;;
 	*) return 1 ;;

@@ -24,6 +24,7 @@ static const struct {
 	{ "usemem", mode_usemem, "populate, then --children processes store to all of it" },
 	{ "reclaim", mode_reclaim, "read a mapped file, then reclaim it from its cgroup" },
 	{ "collapse", mode_collapse, "populate small folios, collapse them to 2M" },
+	{ "redis", mode_redis, "load a redis-server, let it save from a child, set keys again" },
 };
 
 static void usage(FILE *to)
@@ -33,7 +34,7 @@ static void usage(FILE *to)
 		fprintf(to, "  %-10s %s\n", modes[i].name, modes[i].help);
 	fprintf(to,
 		"\noptions (sizes take K, M, G):\n"
-		"  --size BYTES       of the region, a multiple of 2M (8M)\n"
+		"  --size BYTES       of the region, a multiple of 2M (8M); redis: of all values\n"
 		"  --folio BYTES      anonymous folio size, 4K to 2M (4K)\n"
 		"  --by-ptes          map 2M folios by PTEs\n"
 		"  --store KIND       byte, loop, fence, memset, read or random (loop)\n"
@@ -45,6 +46,7 @@ static void usage(FILE *to)
 		"  --read-only        collapse: a VMA without write permission\n"
 		"  --file PATH        reclaim: file to make; its file system decides the folio sizes\n"
 		"  --cgroup DIR       reclaim: memory cgroup to make and to move to\n"
+		"  --server PATH      redis: the program (/usr/bin/redis-server)\n"
 		"  --reclaim BYTES    reclaim: how much (four fifths of --size)\n"
 		"\nNeeds root: sets the THP sizes while it runs and reads folio sizes from kpageflags.\n"
 		"Prints one JSON object a phase, one a line.\n");
@@ -105,7 +107,8 @@ static void parse_options(int argc, char **argv, struct options *opts)
 		READ_ONLY,
 		IN_FILE,
 		CGROUP,
-		RECLAIM
+		RECLAIM,
+		SERVER
 	};
 	static const struct option longs[] = { { "size", required_argument, NULL, SIZE },
 					       { "folio", required_argument, NULL, FOLIO },
@@ -120,6 +123,7 @@ static void parse_options(int argc, char **argv, struct options *opts)
 					       { "file", required_argument, NULL, IN_FILE },
 					       { "cgroup", required_argument, NULL, CGROUP },
 					       { "reclaim", required_argument, NULL, RECLAIM },
+					       { "server", required_argument, NULL, SERVER },
 					       { "help", no_argument, NULL, 'h' },
 					       {} };
 	int c;
@@ -165,6 +169,9 @@ static void parse_options(int argc, char **argv, struct options *opts)
 		case RECLAIM:
 			opts->reclaim_bytes = parse_size(optarg);
 			break;
+		case SERVER:
+			opts->server = optarg;
+			break;
 		case 'h':
 			usage(stdout);
 			exit(0);
@@ -204,6 +211,7 @@ int main(int argc, char **argv)
 		.nr_threads = 1,
 		.nr_children = 2,
 		.repeat = 1,
+		.server = "/usr/bin/redis-server",
 	};
 
 	parse_options(argc, argv, &opts);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Maps a region and fills it in a phase of its own; what backs it is checked by the next phase. */
@@ -16,7 +15,7 @@ static struct region populated(const struct options *opts)
 	struct region r;
 	struct phase *p;
 
-	thp_allow_only(opts->folio_bytes);
+	thp_allow_only(opts->folio_bytes, "madvise");
 	r = region_map(opts);
 	p = phase_new(opts, &r, false);
 	p->exact_faults = true;
@@ -37,14 +36,6 @@ static pid_t fork_or_die(void)
 	if (pid < 0)
 		die("fork: %s", strerror(errno));
 	return pid;
-}
-
-static void wait_for(pid_t pid)
-{
-	int status;
-
-	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
-		die("a child failed");
 }
 
 /* A child that holds the region until the returned descriptor is closed, then checks its own view

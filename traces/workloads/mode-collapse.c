@@ -66,7 +66,7 @@ void mode_collapse(const struct options *opts)
 	size_t nr_refused;
 	int err = 0;
 
-	thp_allow_only(PAGE_BYTES);
+	thp_allow_only(PAGE_BYTES, "madvise");
 	r = region_map(opts);
 	p = phase_new(opts, &r, false);
 	p->exact_faults = true;
@@ -79,7 +79,7 @@ void mode_collapse(const struct options *opts)
 		die("mprotect: %s", strerror(errno));
 	if (opts->khugepaged)
 		thp_khugepaged_fast();
-	thp_allow_only(PMD_BYTES);
+	thp_allow_only(PMD_BYTES, "madvise");
 
 	p = phase_new(opts, &r, true);
 	phase_warm(p);

@@ -28,10 +28,27 @@ static void read_vmstat(struct counters *c)
 		c->vmstat[c->nr_vmstat++] = strtoull(strchr(line, ' ') + 1, NULL, 10);
 }
 
-static void read_faults(struct counters *c)
+/* Of one thread of another process, proc_pid_stat(5); its name, in parentheses, may hold any. */
+static void read_task_faults(pid_t task, struct counters *c)
+{
+	char path[64], text[512], *fields;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)task, (int)task);
+	read_file(path, text, sizeof(text));
+	fields = strrchr(text, ')');
+	if (!fields || sscanf(fields, ") %*c %*d %*d %*d %*d %*d %*u %ld %*d %ld", &c->minflt,
+			      &c->majflt) != 2)
+		die("%s: no fault counts", path);
+}
+
+static void read_faults(pid_t task, struct counters *c)
 {
 	struct rusage usage;
 
+	if (task) {
+		read_task_faults(task, c);
+		return;
+	}
 	if (getrusage(RUSAGE_SELF, &usage))
 		die("getrusage: %s", strerror(errno));
 	c->minflt = usage.ru_minflt;
@@ -50,14 +67,14 @@ static void read_clock(struct counters *c)
 void phase_begin(struct phase *p)
 {
 	read_vmstat(&p->before);
-	read_faults(&p->before);
+	read_faults(p->task, &p->before);
 	read_clock(&p->before);
 }
 
 void phase_end(struct phase *p)
 {
 	read_clock(&p->after);
-	read_faults(&p->after);
+	read_faults(p->task, &p->after);
 	read_vmstat(&p->after);
 }
 
@@ -68,6 +85,8 @@ struct phase *phase_new(const struct options *opts, const struct region *r, bool
 	if (!vmstat_text)
 		vmstat_text = shared_alloc(VMSTAT_BYTES);
 	p->opts = opts;
+	if (!r)
+		return p;
 	p->region = *r;
 	region_census(r, &p->census);
 	if (check)
@@ -158,13 +177,14 @@ void phase_print(const struct phase *p, const char *name)
 	printf("{\"phase\": \"%s\", \"mode\": \"%s\", \"pid\": %d, \"start\": \"%" PRIxPTR
 	       "\", \"end\": \"%" PRIxPTR
 	       "\", \"bytes\": %zu, \"exact_faults\": %s, \"ru_minflt\": %ld, \"ru_majflt\": %ld, \"wall_ns\": %" PRIu64,
-	       name, p->opts->mode, (int)getpid(), (uintptr_t)p->region.start,
+	       name, p->opts->mode, (int)(p->task ? p->task : getpid()), (uintptr_t)p->region.start,
 	       (uintptr_t)p->region.start + p->region.size_bytes, p->region.size_bytes,
 	       p->exact_faults ? "true" : "false", p->after.minflt - p->before.minflt,
 	       p->after.majflt - p->before.majflt, p->after.ns - p->before.ns);
 	if (p->times && p->times->nr)
 		print_times(p->times);
-	print_census(&p->census);
+	if (p->region.size_bytes)
+		print_census(&p->census);
 	printf("%s", p->more);
 	print_vmstat(p);
 	printf("}\n");

@@ -122,19 +122,16 @@ static void *member_run(void *arg)
 	return NULL;
 }
 
-/* Fisher-Yates with xorshift64: the same order on every machine. */
+/* Fisher-Yates. */
 static uint32_t *random_order(size_t nr_pages, size_t every)
 {
 	uint32_t *order = shared_alloc(nr_pages * sizeof(*order));
-	uint64_t state = 88172645463325252ull;
+	uint64_t state = RANDOM_SEED;
 
 	for (size_t i = 0; i < nr_pages; i++)
 		order[i] = i * every;
 	for (size_t i = nr_pages - 1; i > 0; i--) {
-		state ^= state << 13;
-		state ^= state >> 7;
-		state ^= state << 17;
-		size_t j = state % (i + 1);
+		size_t j = random_next(&state) % (i + 1);
 		uint32_t swap = order[i];
 
 		order[i] = order[j];

@@ -63,7 +63,7 @@ static void set(const char *path, const char *value)
 		die("cannot write %s to %s: %s", value, path, strerror(-err));
 }
 
-void thp_allow_only(size_t folio_bytes)
+void thp_allow_only(size_t folio_bytes, const char *where)
 {
 	size_t kb;
 	char path[512];
@@ -79,7 +79,7 @@ void thp_allow_only(size_t folio_bytes)
 		snprintf(path, sizeof(path), THP_DIR "/%.64s/enabled", entry->d_name);
 		if (access(path, F_OK))
 			continue; /* a size for shared memory alone */
-		set(path, kb << 10 == folio_bytes ? "madvise" : "never");
+		set(path, kb << 10 == folio_bytes ? where : "never");
 		found |= kb << 10 == folio_bytes;
 	}
 	closedir(dir);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Small files of the kernel's file systems, memory that fork shares, and how to give up. */
+/* Small files of the kernel's file systems, memory that fork shares, children, chance, and how to
+ * give up. */
 #include "workload.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 void die(const char *format, ...)
@@ -64,4 +66,20 @@ void *shared_alloc(size_t size_bytes)
 		die("no memory for %zu bytes: %s", size_bytes, strerror(errno));
 	memset(p, 0, size_bytes);
 	return p;
+}
+
+void wait_for(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
+		die("a child failed");
+}
+
+uint64_t random_next(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
 }

@@ -38,6 +38,7 @@ struct options {
 	const char *file;	  /* reclaim: a file to make, on a file system with large folios */
 	const char *cgroup;	  /* reclaim: a memory cgroup to make and move to */
 	size_t reclaim_bytes;	  /* reclaim: how much to ask for */
+	const char *server;	  /* redis: the program */
 };
 
 /* Memory under test. Starts at a multiple of 2M, a VMA of its own. */
@@ -76,7 +77,8 @@ struct store_times {
  */
 struct phase {
 	const struct options *opts;
-	struct region region;
+	pid_t task;	      /* whose faults are counted: 0 is this process */
+	struct region region; /* size 0: all of the task's memory */
 	struct census census; /* as the phase begins */
 	struct counters before;
 	struct counters after;
@@ -97,9 +99,15 @@ size_t read_file(const char *path, char *buf, size_t size);
 /* Zeroed and touched memory that fork shares. */
 void *shared_alloc(size_t size_bytes);
 
-/* Allows anonymous folios of this size alone, for madvised VMAs; PAGE_BYTES: of no size. Undone at
- * exit. */
-void thp_allow_only(size_t folio_bytes);
+/* Waits for a child that must end well. */
+void wait_for(pid_t pid);
+/* The next number of xorshift64: the same on every machine. */
+uint64_t random_next(uint64_t *state);
+#define RANDOM_SEED 88172645463325252ull
+
+/* Allows anonymous folios of this size alone, where ("madvise", "always") the kernel's setting
+ * says; PAGE_BYTES: of no size. Undone at exit. */
+void thp_allow_only(size_t folio_bytes, const char *where);
 /* Lets khugepaged scan with short pauses, many pages at a time. Undone at exit. */
 void thp_khugepaged_fast(void);
 
@@ -124,7 +132,7 @@ size_t store_nr_pages(const struct options *opts, size_t size_bytes);
 /* Takes the phase's counters around the stores; threads exist and are warm before it begins. */
 void store_run(struct phase *p);
 
-/* The region's census is taken and, with check, judged. */
+/* The region's census is taken and, with check, judged; NULL: no region. */
 struct phase *phase_new(const struct options *opts, const struct region *r, bool check);
 /* Runs everything a phase touches once, so that the phase itself faults in the region alone. */
 void phase_warm(struct phase *p);
@@ -142,5 +150,6 @@ void mode_dontneed(const struct options *opts);
 void mode_usemem(const struct options *opts);
 void mode_reclaim(const struct options *opts);
 void mode_collapse(const struct options *opts);
+void mode_redis(const struct options *opts);
 
 #endif
