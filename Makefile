@@ -76,7 +76,14 @@ $(OUT)/libfault.a: $(OBJS)
 
 $(OUT)/%.o: analyzer/%.c Makefile | $(OUT)/tests
 	$(call say,CC,$<)
-	$(Q)$(CC) $(ALL_CFLAGS) -DTOOL_VERSION='"$(VERSION)"' -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# a file that is written when the version changes, else left alone
+$(OUT)/version.o: ALL_CFLAGS += -DTOOL_VERSION='"$(VERSION)"'
+$(OUT)/version.o: $(OUT)/version
+$(OUT)/version: FORCE | $(OUT)/tests
+	$(Q)echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' >$@
+FORCE:
 
 $(OUT)/tests/%.o: analyzer/tests/%.c Makefile | $(OUT)/tests
 	$(call say,CC,$<)

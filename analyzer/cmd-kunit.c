@@ -15,6 +15,7 @@
 #include "ktap.h"
 #include "output.h"
 #include "table.h"
+#include "version.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
 
@@ -365,7 +366,7 @@ static int write_json_head(const struct view *v)
 	int err;
 
 	fputs("{\"schema\":\"" REPORT_SCHEMA "\",\n\"tool_version\":", v->out);
-	json_write(v->out, json_text(TOOL_VERSION));
+	json_write(v->out, json_text(tool_version));
 	fputs(",\n\"file\":", v->out);
 	err = json_write(v->out, json_text(v->file));
 	fprintf(v->out,

@@ -9,6 +9,7 @@
 #include "compare_text.h"
 #include "json_out.h"
 #include "output.h"
+#include "version.h"
 
 int compare_table(FILE *out, enum format format, const struct comparison *c, const char *list)
 {
@@ -94,7 +95,7 @@ static int write_json(FILE *out, const struct comparison *c,
 	int err;
 
 	fputs("{\"schema\":\"" REPORT_SCHEMA "\",\n\"tool_version\":", out);
-	err = json_write(out, json_text(TOOL_VERSION));
+	err = json_write(out, json_text(tool_version));
 	fprintf(out, ",\n\"forced\":%s", forced ? "true" : "false");
 	if (!err)
 		err = write_side(out, "before", &sides[BEFORE]);

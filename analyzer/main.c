@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "usage.h"
+#include "version.h"
 
 static const struct command {
 	const char *name;
@@ -46,7 +47,7 @@ static int run(int argc, char **argv)
 		return EXIT_GOOD;
 	}
 	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version")) {
-		puts("fault-analyze " TOOL_VERSION);
+		printf("fault-analyze %s\n", tool_version);
 		return EXIT_GOOD;
 	}
 	for (size_t i = 0; i < NR_COMMANDS; i++) {

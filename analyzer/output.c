@@ -8,6 +8,7 @@
 #include "columns.h"
 #include "json_out.h"
 #include "output_text.h"
+#include "version.h"
 
 /* TSV and CSV. */
 
@@ -100,7 +101,7 @@ static struct json_object *filters_json(const struct output_options *opt)
 static int write_json_head(FILE *out, const struct output_options *opt)
 {
 	fputs("{\"schema\":\"" REPORT_SCHEMA "\",\n\"tool_version\":", out);
-	json_write(out, json_text(TOOL_VERSION));
+	json_write(out, json_text(tool_version));
 	fputs(",\n\"filters\":", out);
 	return json_write(out, filters_json(opt));
 }
