@@ -9,8 +9,9 @@ FUZZ_CFLAGS  := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize
 		-fno-omit-frame-pointer
 FUZZ_NAMES   := $(patsubst analyzer/tests/fuzz_%.c,%,$(wildcard analyzer/tests/fuzz_*.c))
 FUZZ_OBJS    := $(SRCS:analyzer/%.c=$(FUZZ)/%.o)
-# an input that takes a second of the processor (see fuzz.h) or 64 MiB at once is a finding
-FUZZ_FLAGS   := -timeout=30 -malloc_limit_mb=64 -rss_limit_mb=512 -max_len=65536 -use_value_profile=1
+# An input that takes a second of the processor, or more memory than 64 MiB and what it justifies, is a
+# finding by fuzz.h; -timeout ends what never comes back, and the fuzzer's own corpus needs the memory.
+FUZZ_FLAGS   := -timeout=10 -malloc_limit_mb=64 -rss_limit_mb=2048 -max_len=65536 -use_value_profile=1
 
 $(FUZZ)/%: OPT_FLAGS :=
 
@@ -41,10 +42,13 @@ $(OUT)/tests/gen_fuzz_seeds: $(OUT)/tests/gen_fuzz_seeds.o $(OUT)/libfault.a $(W
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SAN_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(OUT)/libfault.a $(LDLIBS)
 
-$(FUZZ)/seeds/.made: $(OUT)/tests/gen_fuzz_seeds $(wildcard traces/lab/*.dat analyzer/tests/data/ktap/*.ktap)
+# recordings that fit into an input are seeds as they are
+$(FUZZ)/seeds/.made: $(OUT)/tests/gen_fuzz_seeds scripts/fuzz.mk $(wildcard traces/*/*.dat analyzer/tests/data/ktap/*.ktap)
 	$(Q)rm -rf $(@D) && mkdir -p $(@D)
-	$(Q)$< $(@D) $(filter %.dat,$^)
+	$(Q)$< $(@D) $(filter traces/lab/%,$^)
 	$(Q)mkdir $(@D)/model $(@D)/ktap && cp $(filter %.ktap,$^) $(@D)/ktap
+	$(Q)find $(filter traces/pairs/%-64k-before.dat traces/pairs/%-64k-after.dat,$^) -size -64k -exec cp -t $(@D)/container {} + \
+		-exec cp -t $(@D)/report {} +
 	$(Q)touch $@
 
 $(FUZZ)/tests:

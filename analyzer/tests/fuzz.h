@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the fuzz targets share: bytes as a file that has a path. Each target is one program. */
+/* What the fuzz targets share: bytes as a file, bounds of time and memory. Each is one program. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
+#include <sanitizer/allocator_interface.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +11,9 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+#define FUZZ_MEMORY	     (64 << 20) /* bytes */
+#define FUZZ_MEMORY_PER_BYTE 16
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -42,14 +46,44 @@ static inline double fuzz_cpu_seconds(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-static inline void fuzz_check_time(const double *start)
+/* Bytes allocated and not freed since the input began; and what it may have at a time. */
+static int64_t fuzz_live, fuzz_allowed;
+
+static void fuzz_on_malloc(const volatile void *ptr, size_t size)
 {
+	fuzz_require(__atomic_add_fetch(&fuzz_live, size, __ATOMIC_RELAXED) <= fuzz_allowed);
+}
+
+static void fuzz_on_free(const volatile void *ptr)
+{
+	if (ptr)
+		__atomic_sub_fetch(&fuzz_live, __sanitizer_get_allocated_size(ptr),
+				   __ATOMIC_RELAXED);
+}
+
+static inline double fuzz_begin(size_t size)
+{
+	static int installed;
+
+	if (!installed)
+		installed = __sanitizer_install_malloc_and_free_hooks(fuzz_on_malloc, fuzz_on_free);
+	fuzz_require(installed);
+	fuzz_live = 0;
+	fuzz_allowed = FUZZ_MEMORY + FUZZ_MEMORY_PER_BYTE * size;
+	return fuzz_cpu_seconds();
+}
+
+static inline void fuzz_end(const double *start)
+{
+	fuzz_allowed = INT64_MAX; /* libFuzzer's own */
 	fuzz_require(fuzz_cpu_seconds() - *start < 1);
 }
 
-/* The rest of the function takes less than a second of the processor, however busy that is. */
-#define FUZZ_ONE_SECOND                                                             \
-	const double fuzz_start __attribute__((cleanup(fuzz_check_time), unused)) = \
-		fuzz_cpu_seconds()
+/*
+ * The rest of the function takes less than a second of the processor, however busy that is, and
+ * never has more memory than 64 MiB and what @size bytes justify: they may be packed.
+ */
+#define FUZZ_BOUNDS(size) \
+	const double fuzz_start __attribute__((cleanup(fuzz_end), unused)) = fuzz_begin(size)
 
 #endif

@@ -31,7 +31,7 @@ static void decode(const struct formats *f, const uint8_t *data, size_t size, bo
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	FUZZ_ONE_SECOND;
+	FUZZ_BOUNDS(size);
 	static char *const systems[] = { "faults", "kmem", "ftrace", "exceptions" };
 	struct trace_text texts[MAX_TEXTS];
 	struct damages damages = { 0 };

@@ -21,7 +21,7 @@ static char *report_text(const struct report_file *file, size_t *size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	FUZZ_ONE_SECOND;
+	FUZZ_BOUNDS(size);
 	const char *path = fuzz_file(data, size);
 	struct report_file file = { 0 };
 	struct json_error error;

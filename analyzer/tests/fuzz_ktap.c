@@ -35,7 +35,7 @@ static void check(const struct ktap_result *result, int err)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	FUZZ_ONE_SECOND;
+	FUZZ_BOUNDS(size);
 	FILE *in = fmemopen((void *)data, size, "r");
 	struct ktap_result result = { 0 };
 

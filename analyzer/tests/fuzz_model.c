@@ -91,7 +91,7 @@ static void take_step(struct model *m, struct step *s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	FUZZ_ONE_SECOND;
+	FUZZ_BOUNDS(size);
 	struct faults_options how = { 0 };
 	struct model_options options = { .assumed_order = ORDER_UNKNOWN, .episode = take_episode };
 	struct faults faults;

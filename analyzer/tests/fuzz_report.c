@@ -52,7 +52,7 @@ static void read_back(const struct recording *rec)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	FUZZ_ONE_SECOND;
+	FUZZ_BOUNDS(size);
 	uint64_t nr_episodes = 0, nr = 0;
 	struct report_options options = { .episode = count_episode, .ctx = &nr_episodes };
 	struct recording rec = { 0 };

@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	FUZZ_ONE_SECOND;
+	FUZZ_BOUNDS(size);
 	struct page_layout layout = { .commit_offset = 8 };
 	struct record r = { 0 };
 	struct ringbuf rb;
