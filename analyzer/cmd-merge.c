@@ -11,13 +11,15 @@
 #include "json_in.h"
 #include "output.h"
 #include "usage.h"
+#include "version.h"
 
 static void usage(FILE *out)
 {
 	fputs("Usage: fault-analyze merge [-F text|tsv|csv|json] SUMMARY.json...\n"
 	      "\n"
 	      "Print what one report over all recordings of the given reports would print; the\n"
-	      "reports are the output of report -F json or of merge.\n"
+	      "reports are the output of report -F json or of merge. Those that another version\n"
+	      "of fault-analyze made are named on stderr: it may tell classes apart otherwise.\n"
 	      "\n"
 	      "  -F, --format FORMAT  text, tsv, csv or json (default)\n"
 	      "  -h, --help           show this\n",
@@ -51,6 +53,18 @@ static int append(struct report_file *all, struct report_file *file, const char 
 	return 0;
 }
 
+/* The schema says what the figures are, the version by which rules they were found. */
+static void check_version(const struct report_file *file, const char *path)
+{
+	char why[128];
+
+	if (file->tool_version && !strcmp(file->tool_version, tool_version))
+		return;
+	snprintf(why, sizeof(why), "made by version %.40s of fault-analyze, this is %.40s",
+		 file->tool_version ? file->tool_version : "unknown", tool_version);
+	command_complain(path, why);
+}
+
 static int add_file(struct report_file *all, const char *path)
 {
 	struct report_file file = { 0 };
@@ -59,6 +73,7 @@ static int add_file(struct report_file *all, const char *path)
 
 	if (report_json_read(path, &file, &error))
 		return command_complain(path, error.text);
+	check_version(&file, path);
 	if (!all->filters) {
 		all->filters = file.filters;
 		all->nr_filters = file.nr_filters;

@@ -247,6 +247,8 @@ static int read_root(const struct json_place *at, struct json_object *root,
 	int err = check_schema(at, root);
 
 	if (!err)
+		err = json_get_text(at, root, "tool_version", &file->tool_version);
+	if (!err)
 		err = read_filters(at, root, file);
 	if (!err)
 		err = json_get(at, root, "recordings", json_type_array, &list);
@@ -311,6 +313,7 @@ bool same_filters(const struct report_file *a, const struct report_file *b)
 
 void report_file_release(struct report_file *file)
 {
+	free(file->tool_version);
 	for (size_t i = 0; i < file->nr_recs; i++)
 		recording_release(&file->recs[i]);
 	free(file->recs);

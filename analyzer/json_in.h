@@ -19,6 +19,7 @@ struct report_filter {
 
 /* What a report file holds. All zero is empty; report_file_release() frees all. */
 struct report_file {
+	char *tool_version;	/* of the program that made it, NULL unknown; owned */
 	struct recording *recs; /* owned */
 	size_t nr_recs;
 	struct report_filter *filters; /* owned; sorted by name */

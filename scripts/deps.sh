@@ -23,6 +23,11 @@ test|module libtraceevent|libtraceevent-dev|libtraceevent-devel|libtraceevent
 build|module libtracefs|libtracefs-dev|libtracefs-devel|libtracefs
 test|command jq|jq|jq|jq
 test|command gnuplot|gnuplot-nox|gnuplot|gnuplot
+test|command parallel|parallel|parallel|parallel
+ci|command slurmctld|slurmctld|slurm-slurmctld|slurm-llnl
+ci|command slurmd|slurmd|slurm-slurmd|slurm-llnl
+ci|command sbatch|slurm-client|slurm|slurm-llnl
+ci|command munged|munge|munge|munge
 ci|command chromium|chromium|chromium|chromium
 ci|command clang|clang|clang|clang
 ci|command clang-format|clang-format|clang-tools-extra|clang
@@ -46,7 +51,7 @@ lab|command mkfs.xfs|xfsprogs|xfsprogs|xfsprogs
 
 is_there() {
 	case $1 in
-	command\ *) command -v "${1#command }" >/dev/null ;;
+	command\ *) PATH=$PATH:/usr/sbin command -v "${1#command }" >/dev/null ;;
 	module\ *) pkg-config --exists "${1#module }" 2>/dev/null ;;
 	runtime\ *) compgen -G "$(clang -print-resource-dir 2>/dev/null)/lib/*/*${1#runtime }*.a" >/dev/null ;;
 	esac

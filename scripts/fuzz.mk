@@ -43,11 +43,12 @@ $(OUT)/tests/gen_fuzz_seeds: $(OUT)/tests/gen_fuzz_seeds.o $(OUT)/libfault.a $(W
 	$(Q)$(CC) $(SAN_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(OUT)/libfault.a $(LDLIBS)
 
 # recordings that fit into an input are seeds as they are
-$(FUZZ)/seeds/.made: $(OUT)/tests/gen_fuzz_seeds scripts/fuzz.mk $(wildcard traces/*/*.dat analyzer/tests/data/ktap/*.ktap)
+$(FUZZ)/seeds/.made: $(OUT)/tests/gen_fuzz_seeds scripts/fuzz.mk $(wildcard traces/lab/*.dat \
+		traces/pairs/*-64k-*.dat analyzer/tests/data/ktap/*.ktap)
 	$(Q)rm -rf $(@D) && mkdir -p $(@D)
 	$(Q)$< $(@D) $(filter traces/lab/%,$^)
 	$(Q)mkdir $(@D)/model $(@D)/ktap && cp $(filter %.ktap,$^) $(@D)/ktap
-	$(Q)find $(filter traces/pairs/%-64k-before.dat traces/pairs/%-64k-after.dat,$^) -size -64k -exec cp -t $(@D)/container {} + \
+	$(Q)find $(filter traces/pairs/%,$^) -size -64k -exec cp -t $(@D)/container {} + \
 		-exec cp -t $(@D)/report {} +
 	$(Q)touch $@
 

@@ -43,12 +43,27 @@ static char *restore(FILE *stream, int saved, FILE *file)
 	return text;
 }
 
+struct run run_command_words(int (*command)(int argc, char **argv), int argc, char **words)
+{
+	FILE *out = tmpfile(), *err = tmpfile();
+	int saved_out, saved_err;
+	struct run run;
+
+	assert_non_null(out);
+	assert_non_null(err);
+	saved_out = redirect(stdout, out);
+	saved_err = redirect(stderr, err);
+	optind = 0; /* getopt starts anew */
+	run.code = command(argc, words);
+	run.out = restore(stdout, saved_out, out);
+	run.err = restore(stderr, saved_err, err);
+	return run;
+}
+
 struct run run_command(int (*command)(int argc, char **argv), ...)
 {
 	char *words[MAX_WORDS];
-	FILE *out = tmpfile(), *err = tmpfile();
-	struct run run;
-	int argc = 0, saved_out, saved_err;
+	int argc = 0;
 	va_list ap;
 
 	va_start(ap, command);
@@ -57,15 +72,7 @@ struct run run_command(int (*command)(int argc, char **argv), ...)
 		words[argc] = va_arg(ap, char *);
 	} while (words[argc++]);
 	va_end(ap);
-	assert_non_null(out);
-	assert_non_null(err);
-	saved_out = redirect(stdout, out);
-	saved_err = redirect(stderr, err);
-	optind = 0; /* getopt starts anew */
-	run.code = command(argc - 1, words);
-	run.out = restore(stdout, saved_out, out);
-	run.err = restore(stderr, saved_err, err);
-	return run;
+	return run_command_words(command, argc - 1, words);
 }
 
 void run_release(struct run *run)

@@ -3,47 +3,12 @@
 # The program as a user meets it: bad files, bad options, full disks. FAULT_ANALYZE names it; its
 # build folder has tests/gen_recording. Prints closing lines as cmocka does.
 set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
-: "${FAULT_ANALYZE:?names the program to test}"
+# shellcheck source=analyzer/tests/judge.sh
+. "$(dirname "$0")/judge.sh"
 gen=$(dirname "$FAULT_ANALYZE")/tests/gen_recording
 lab=traces/lab/x86_64-reuse-2m-pmd.dat
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-passed=0
-failed=() skipped=()
 
-# --- running and judging -------------------------------------------------------------------------
-
-problem= # of the test that runs, the first
-
-wrong() {
-	[ -n "$problem" ] || problem=$*
-}
-
-# run ARG...: the program; $status, $tmp/out and $tmp/err are what came of it
-run() {
-	ran="fault-analyze $*"
-	status=0
-	timeout 60 "$FAULT_ANALYZE" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
-}
-
-one_line() {
-	[ "$(wc -l <"$tmp/err")" = 1 ] || wrong "$ran: not one line on stderr: $(head -c 400 "$tmp/err")"
-	grep -q "^fault-analyze: " "$tmp/err" || wrong "$ran: stderr does not say who speaks"
-}
-
-# says WORDS: on stderr
-says() {
-	grep -qF -- "$1" "$tmp/err" || wrong "$ran: no '$1' in: $(head -c 400 "$tmp/err")"
-}
-
-exits() {
-	[ "$status" = "$1" ] || wrong "$ran: exit $status, not $1: $(head -c 400 "$tmp/err")"
-}
-
-prints_nothing() {
-	[ ! -s "$tmp/out" ] || wrong "$ran: printed a report"
-}
+# --- judging -------------------------------------------------------------------------------------
 
 # damaged FILE: report says so in one line with an offset, exits 2, and what it prints is JSON that
 # says the same, or nothing
@@ -98,30 +63,6 @@ bad_usage() {
 	says "$words"
 	says "; see 'fault-analyze "
 	prints_nothing
-}
-
-good() {
-	run "$@"
-	exits 0
-	[ ! -s "$tmp/err" ] || wrong "$ran: speaks: $(head -c 400 "$tmp/err")"
-}
-
-# as cmocka: each function below that is named test_* is one
-run_test() {
-	echo "[ RUN      ] $1"
-	problem=
-	"$1"
-	if [ "$problem" = skip ]; then
-		echo "[  SKIPPED ] $1"
-		skipped+=("$1")
-	elif [ -n "$problem" ]; then
-		echo "$problem"
-		echo "[  FAILED  ] $1"
-		failed+=("$1")
-	else
-		echo "[       OK ] $1"
-		passed=$((passed + 1))
-	fi
 }
 
 # --- making files --------------------------------------------------------------------------------
@@ -602,16 +543,4 @@ test_manifest() {
 }
 
 make_files >"$tmp/made" || { cat "$tmp/made"; exit 1; }
-mapfile -t tests < <(declare -F | sed -n 's/^declare -f \(test_.*\)/\1/p')
-echo "[==========] Running ${#tests[@]} test(s)."
-for test in "${tests[@]}"; do
-	run_test "$test"
-done
-echo "[==========] ${#tests[@]} test(s) run."
-echo "[  PASSED  ] $passed test(s)."
-[ "${#skipped[@]}" = 0 ] || echo "[  SKIPPED ] ${#skipped[@]} test(s)."
-[ "${#failed[@]}" = 0 ] || {
-	echo "[  FAILED  ] ${#failed[@]} test(s), listed below:"
-	printf '[  FAILED  ] %s\n' "${failed[@]}"
-	exit 1
-}
+run_tests

@@ -13,6 +13,7 @@
 #include "make_recording.h"
 #include "output.h"
 #include "run_command.h"
+#include "version.h"
 
 struct report {
 	struct recording *recs;
@@ -152,12 +153,33 @@ static void test_refusals(void **state)
 	recording_release(&b);
 }
 
+static void test_names_other_versions(void **state)
+{
+	struct recording rec = make_recording("a.dat", 1, 5, 2780);
+	char *text = report_json(&rec, 1, NULL), *old = strstr(text, tool_version), *path;
+	struct run run;
+
+	assert_non_null(old);
+	*old = '~';
+	path = text_to_file(text);
+	run = run_command(cmd_merge, "merge", path, NULL);
+	assert_int_equal(run.code, 0);
+	assert_non_null(strstr(run.err, "made by version ~"));
+	*old = *tool_version;
+	assert_string_equal(run.out, text);
+	run_release(&run);
+	free(text);
+	release_file(path);
+	recording_release(&rec);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_is_one_report_over_all),
 		cmocka_unit_test(test_keeps_damage_and_filters),
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_names_other_versions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

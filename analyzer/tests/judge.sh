@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What the tests in shell share: the program run and judged, and cmocka's closing lines. Sourced, never
+# run; gives the folder $tmp and changes to the top of the source.
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+: "${FAULT_ANALYZE:?names the program to test}"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+passed=0
+failed=() skipped=()
+problem= # of the test that runs, the first; or "skip", with ": why" behind it
+
+wrong() {
+	[ -n "$problem" ] || problem=$*
+}
+
+# run ARG...: the program; $status, $tmp/out and $tmp/err are what came of it
+run() {
+	ran="fault-analyze $*"
+	status=0
+	timeout 60 "$FAULT_ANALYZE" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+}
+
+one_line() {
+	[ "$(wc -l <"$tmp/err")" = 1 ] || wrong "$ran: not one line on stderr: $(head -c 400 "$tmp/err")"
+	grep -q "^fault-analyze: " "$tmp/err" || wrong "$ran: stderr does not say who speaks"
+}
+
+# says WORDS: on stderr
+says() {
+	grep -qF -- "$1" "$tmp/err" || wrong "$ran: no '$1' in: $(head -c 400 "$tmp/err")"
+}
+
+exits() {
+	[ "$status" = "$1" ] || wrong "$ran: exit $status, not $1: $(head -c 400 "$tmp/err")"
+}
+
+prints_nothing() {
+	[ ! -s "$tmp/out" ] || wrong "$ran: printed a report"
+}
+
+good() {
+	run "$@"
+	exits 0
+	[ ! -s "$tmp/err" ] || wrong "$ran: speaks: $(head -c 400 "$tmp/err")"
+}
+
+# as cmocka: each function below that is named test_* is one
+run_test() {
+	echo "[ RUN      ] $1"
+	problem=
+	"$1"
+	if [[ $problem == skip* ]]; then
+		echo "[  SKIPPED ] $1${problem#skip}"
+		skipped+=("$1")
+	elif [ -n "$problem" ]; then
+		echo "$problem"
+		echo "[  FAILED  ] $1"
+		failed+=("$1")
+	else
+		echo "[       OK ] $1"
+		passed=$((passed + 1))
+	fi
+}
+
+# run_tests: each function that is named test_*
+run_tests() {
+	local tests test
+
+	mapfile -t tests < <(declare -F | sed -n 's/^declare -f \(test_.*\)/\1/p')
+	echo "[==========] Running ${#tests[@]} test(s)."
+	for test in "${tests[@]}"; do
+		run_test "$test"
+	done
+	echo "[==========] ${#tests[@]} test(s) run."
+	echo "[  PASSED  ] $passed test(s)."
+	[ "${#skipped[@]}" = 0 ] || echo "[  SKIPPED ] ${#skipped[@]} test(s)."
+	[ "${#failed[@]}" = 0 ] || {
+		echo "[  FAILED  ] ${#failed[@]} test(s), listed below:"
+		printf '[  FAILED  ] %s\n' "${failed[@]}"
+		exit 1
+	}
+}
