@@ -348,6 +348,8 @@ static const struct column report_list[] = {
 	  REPORT_RECORDING, get_rec_u64, NULL, REC(lost_uncounted), 0 },
 	{ "unknown_events", "UNKNOWN-EVENTS", "events whose id has no format in the recording",
 	  REPORT_RECORDING, get_rec_u64, NULL, REC(unknown_events), 0 },
+	{ "repeated_events", "REPEATED", "events that another instance holds, too: counted once",
+	  REPORT_RECORDING, get_rec_u64, NULL, REC(repeated_events), 0 },
 	{ "unmatched_exceptions", "UNMATCHED", "page faults that never entered handle_mm_fault()",
 	  REPORT_RECORDING, get_rec_u64, NULL, REC(unmatched_exceptions), 0 },
 	{ "untracked_forks", "UNTRACKED", "forks of address spaces too large to follow",

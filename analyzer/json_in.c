@@ -146,6 +146,9 @@ static int read_recording(const struct json_place *at, struct json_object *objec
 		err = json_get_u64(at, object, "lost_uncounted", &r->lost_uncounted);
 	if (!err)
 		err = json_get_u64(at, object, "unknown_events", &r->unknown_events);
+	/* of a key that reports had no need of before it was there */
+	if (!err && json_object_object_get_ex(object, "repeated_events", NULL))
+		err = json_get_u64(at, object, "repeated_events", &r->repeated_events);
 	if (!err)
 		err = json_get_u64(at, object, "unmatched_exceptions", &r->unmatched_exceptions);
 	if (!err)

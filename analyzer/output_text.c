@@ -84,6 +84,9 @@ static void write_events(FILE *out, const struct recording *r)
 			r->lost_uncounted, plural(r->lost_uncounted));
 	if (r->unknown_events)
 		fprintf(out, ", %" PRIu64 " of unknown ids", r->unknown_events);
+	if (r->repeated_events)
+		fprintf(out, "; of those of faults %" PRIu64 " stand%s in another instance, too",
+			r->repeated_events, r->repeated_events == 1 ? "s" : "");
 	putc('\n', out);
 }
 

@@ -80,6 +80,8 @@ int recordings_total(struct recording *total, const struct recording *recs, size
 		total->lost_events = counter_add(total->lost_events, recs[i].lost_events);
 		total->lost_uncounted = counter_add(total->lost_uncounted, recs[i].lost_uncounted);
 		total->unknown_events = counter_add(total->unknown_events, recs[i].unknown_events);
+		total->repeated_events =
+			counter_add(total->repeated_events, recs[i].repeated_events);
 		total->unmatched_exceptions =
 			counter_add(total->unmatched_exceptions, recs[i].unmatched_exceptions);
 		total->untracked_forks =

@@ -33,6 +33,7 @@ struct recording {
 	uint64_t lost_events;	       /* where the count is stored */
 	uint64_t lost_uncounted;       /* places where events were lost and no count is stored */
 	uint64_t unknown_events;       /* of an id that no format of the recording has */
+	uint64_t repeated_events;      /* that more than one instance holds: counted once */
 	uint64_t unmatched_exceptions; /* page faults that never entered handle_mm_fault() */
 	uint64_t untracked_forks;      /* whose address spaces were too large to follow */
 	struct damages damages;

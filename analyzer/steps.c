@@ -133,6 +133,9 @@ static int open_stages(struct steps *s, const char **reason)
 	err = faults_open(&s->faults, &options);
 	if (err)
 		return err;
+	err = repeats_open(&s->repeats, tf);
+	if (err)
+		return err;
 	err = assumed_order(s, &s->assumed_order);
 	if (err)
 		*reason = "--folio-size is no power of two of its pages that a PMD can map";
@@ -193,6 +196,8 @@ static int take_record(struct steps *s, const struct record *record, struct step
 		return ret;
 	}
 	if (event.role == EVENT_RSS && !s->rss_is_exact)
+		return 0;
+	if (s->repeats.cpus && repeats_event(&s->repeats, &event, timeline_stream(&s->timeline)))
 		return 0;
 	return faults_push(&s->faults, &event, step);
 }
@@ -275,6 +280,7 @@ static void take_counts(struct steps *s)
 	s->rec->events = s->timeline.records;
 	s->rec->lost_events = s->timeline.lost;
 	s->rec->lost_uncounted = s->timeline.lost_uncounted;
+	s->rec->repeated_events = s->repeats.nr;
 	s->rec->unknown_events = s->probes.unknown_events;
 	s->rec->unmatched_exceptions = s->faults.unmatched_exceptions;
 	s->rec->duration = s->last > s->first ? s->last - s->first : 0;
@@ -291,6 +297,7 @@ int steps_close(struct steps *s)
 	s->rec->damages = s->tf.damages;
 	s->tf.damages = (struct damages){ 0 };
 	faults_close(&s->faults);
+	repeats_close(&s->repeats);
 	timeline_close(&s->timeline);
 	probes_release(&s->probes);
 	comms_release(&s->comms);

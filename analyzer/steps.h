@@ -13,6 +13,7 @@
 #include "model.h"
 #include "probes.h"
 #include "recording.h"
+#include "repeats.h"
 #include "timeline.h"
 #include "tracefile.h"
 
@@ -36,6 +37,7 @@ struct steps {
 	struct comms comms;
 	struct probes probes;
 	struct timeline timeline;
+	struct repeats repeats;
 	struct faults faults;
 	struct used_pages used; /* as the manifest lists them */
 	uint8_t assumed_order;	/* --folio-size in pages, or ORDER_UNKNOWN */

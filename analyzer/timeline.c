@@ -159,6 +159,11 @@ const struct record *timeline_next(struct timeline *t)
 	return &t->streams[first].next;
 }
 
+size_t timeline_stream(const struct timeline *t)
+{
+	return t->tree[0].stream;
+}
+
 uint64_t timeline_offset(const struct timeline *t)
 {
 	const struct stream *s;

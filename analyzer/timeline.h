@@ -54,6 +54,10 @@ int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_la
  */
 const struct record *timeline_next(struct timeline *t);
 
+/* Which CPU of which buffer holds the current record: below nr_streams, in the order of the file.
+ */
+size_t timeline_stream(const struct timeline *t);
+
 /* Where in the file the current record stands, or its chunk where that is compressed; for damage.
  */
 uint64_t timeline_offset(const struct timeline *t);

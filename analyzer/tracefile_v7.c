@@ -20,20 +20,27 @@ struct section_header {
 	uint64_t size; /* of what follows the header */
 };
 
-static int read_section_header(struct tracefile *tf, uint64_t offset, struct section_header *h)
+/* The header at @offset, whatever it says. 0, or -EBADMSG where the file ends before. */
+static int parse_section_header(struct tracefile *tf, uint64_t offset, struct section_header *h)
 {
 	uint8_t bytes[SECTION_HEADER_SIZE];
 
 	if (offset > tf->size || tf->size - offset < sizeof(bytes) ||
 	    file_read(tf->fd, bytes, sizeof(bytes), offset) != sizeof(bytes))
-		goto cut;
+		return -EBADMSG;
 	h->id = read_u16(bytes, tf->big_endian);
 	h->flags = read_u16(bytes + 2, tf->big_endian);
 	/* then 4 bytes of where its description is, in STRINGS */
 	h->size = read_u64(bytes + 8, tf->big_endian);
-	if (h->size <= tf->size - offset - sizeof(bytes))
+	return 0;
+}
+
+static int read_section_header(struct tracefile *tf, uint64_t offset, struct section_header *h)
+{
+	int err = parse_section_header(tf, offset, h);
+
+	if (!err && h->size <= tf->size - offset - SECTION_HEADER_SIZE)
 		return 0;
-cut:
 	damage_add(&tf->damages, offset, "a section is cut or lies about its size");
 	return -EBADMSG;
 }
@@ -267,6 +274,19 @@ static bool unread_section_is_whole(struct tracefile *tf, uint64_t offset,
 	}
 }
 
+/* Data of CPUs without the table that stands behind them: of whom they are is not known. */
+static void note_untold_data(struct tracefile *tf, uint64_t offset, uint64_t size)
+{
+	uint64_t start = offset + SECTION_HEADER_SIZE;
+
+	if (size > tf->size - start)
+		size = tf->size - start;
+	damage_add(
+		&tf->damages, start,
+		"%llu bytes of CPU data cannot be read: the table of CPUs, behind them, is missing",
+		(unsigned long long)size);
+}
+
 /*
  * Sections fill the file from its header on, each behind the other: see that none is cut, and that
  * those of a kind that is read were all read, which a damaged option prevents.
@@ -280,15 +300,21 @@ static void walk_sections(struct tracefile *tf, uint64_t offset)
 	struct section_header h = { 0 };
 
 	for (int i = 0; offset < tf->size; i++) {
+		int err;
+
 		if (i == MAX_SECTIONS) {
 			damage_add(&tf->damages, offset, "more sections than any file has");
 			return;
 		}
+		err = parse_section_header(tf, offset, &h);
+		if (!err && h.id < TRACE_SECTION_IDS)
+			found[h.id]++;
+		if (!err && h.id == OPTION_BUFFER &&
+		    found[OPTION_BUFFER] > tf->sections_read[OPTION_BUFFER])
+			note_untold_data(tf, offset, h.size);
 		if (read_section_header(tf, offset, &h) < 0 ||
 		    !unread_section_is_whole(tf, offset, &h))
 			return;
-		if (h.id < TRACE_SECTION_IDS)
-			found[h.id]++;
 		offset += SECTION_HEADER_SIZE + h.size;
 	}
 	if (h.id != OPTION_STRINGS)
@@ -321,6 +347,8 @@ int tracefile_read_v7(struct tracefile *tf, struct cursor *c)
 	for (int i = 0; !err && offset; i++) {
 		uint64_t next;
 
+		if (offset >= tf->size) /* what that means for the data is told first */
+			break;
 		err = read_options(tf, offset, &next);
 		/* each was appended to a file that had those before it */
 		if (next && (next <= offset || i == MAX_SECTIONS)) {
@@ -331,6 +359,9 @@ int tracefile_read_v7(struct tracefile *tf, struct cursor *c)
 	}
 	if (!err)
 		walk_sections(tf, c->pos);
+	if (!err && offset >= tf->size)
+		damage_add(&tf->damages, tf->size, "the file ends before options at %llu",
+			   (unsigned long long)offset);
 	free(method);
 	free(version);
 	return err;

@@ -112,8 +112,7 @@ make_files() {
 		"$gen" -f 7 -s 262144 -n 300 "$tmp/v7" &&
 		"$gen" -f 7 -s 262144 -z zstd -n 300 "$tmp/zstd" &&
 		"$gen" -f 7 -s 262144 -z zlib -n 300 "$tmp/zlib" &&
-		"$gen" -f 7 -s 262144 -e -n 300 "$tmp/big" &&
-		cp "$FAULT_ANALYZE" "$tmp/program" && chmod 755 "$tmp" "$tmp/program"
+		"$gen" -f 7 -s 262144 -e -n 300 "$tmp/big"
 }
 
 # --- tests ---------------------------------------------------------------------------------------
@@ -187,15 +186,15 @@ test_no_permission() {
 	if [ "$(id -u)" != 0 ]; then
 		refused "$tmp/secret" "Permission denied"
 	elif command -v setpriv >/dev/null; then
-		status=0 ran="fault-analyze report secret (as nobody)"
-		setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/program" report \
+		status=0 ran="fault-analyze report secret (without root's right to read all)"
+		setpriv --bounding-set=-dac_override,-dac_read_search "$FAULT_ANALYZE" report \
 			"$tmp/secret" >"$tmp/out" 2>"$tmp/err" || status=$?
 		exits 2
 		one_line
 		says "$tmp/secret: Permission denied"
 		prints_nothing
 	else
-		problem=skip
+		problem="skip: root reads everything, and there is no setpriv"
 	fi
 }
 
@@ -230,15 +229,18 @@ test_cut_compressed() {
 	cut_everywhere "$lab" 1
 }
 
-# What was read before the cut is reported.
+# What was read before the cut is reported; of version 7 the table of CPUs stands behind the data.
 test_cut_in_data() {
 	local file
 
 	for file in v6 v7 zstd zlib; do
-		head -c $(($(stat -c %s "$tmp/$file") - 5000)) "$tmp/$file" >"$tmp/bad"
+		head -c $(($(stat -c %s "$tmp/$file") - 1000)) "$tmp/$file" >"$tmp/bad"
 		case $file in
 		v6) reported "$tmp/bad" ;;
-		*) damaged "$tmp/bad" ;;
+		*)
+			damaged "$tmp/bad"
+			says " bytes of CPU data cannot be read: the table of CPUs, behind them, is missing"
+			;;
 		esac
 	done
 }

@@ -132,6 +132,7 @@ static void test_round_trip(void **state)
 	r.recs[0].unknown_events = 7;
 	r.recs[0].unmatched_exceptions = 3;
 	r.recs[0].untracked_forks = 2;
+	r.recs[0].repeated_events = 4;
 	r.recs[1].trace_id = 0;
 	r.recs[2].page_size = 0;
 	text = report_json(&r);
@@ -278,12 +279,12 @@ static void test_probe(void **state)
 /* Facts that nothing else in the file follows from: any value of them is as good. */
 static bool is_free_fact(const char *key)
 {
-	static const char *const facts[] = { "page_size",      "cpus",
-					     "duration_ns",    "events",
-					     "lost_events",    "lost_uncounted",
-					     "offset",	       "damaged_places",
-					     "unknown_events", "unmatched_exceptions",
-					     "untracked_forks" };
+	static const char *const facts[] = { "page_size",	"cpus",
+					     "duration_ns",	"events",
+					     "lost_events",	"lost_uncounted",
+					     "offset",		"damaged_places",
+					     "unknown_events",	"unmatched_exceptions",
+					     "untracked_forks", "repeated_events" };
 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
 		if (!strcmp(key, facts[i]))

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "command.h"
+#include "repeats.h"
 #include "report.h"
 #include "run_command.h"
 #include "trace_writer.h"
@@ -254,6 +255,66 @@ static void same_story_in_every_file(void **state)
 		assert_int_equal(rec.summary.rows[1]->ptes_per_fault.count, 0);
 		recording_release(&rec);
 	}
+}
+
+/*
+ * Both instances have recorded all of it, the second later by less than anything takes: each event
+ * counts once. A fault that only the second one holds does, too, and so does the first fault that
+ * happens once more.
+ */
+static void two_instances_tell_one_story(void **state)
+{
+	static const struct telling telling = { .machine = "x86_64" };
+	struct trace_writer *w = writer((struct tw_config){ .nr_cpus = 1 });
+	struct recording rec;
+
+	tell(w, &telling);
+	tw_add_buffer(w, "second", 0, NULL);
+	tell(w, &telling);
+	tw_fault(w, TW_AT(0, 6000, 10), 300, &vma, AT(16), USER, 0);
+	tw_fault(w, TW_AT(0, 6400, 10), 400, &vma, AT(16), USER, 0);
+	rec = read_back(w);
+	EXPECT_COUNTS(&rec, 7, 7, 7, 0, 0, 0, 0, 0);
+	assert_int_equal(rec.events, 40);
+	assert_int_equal(rec.repeated_events, 16); /* of 18: page tables are of no use */
+	assert_int_equal(rec.summary.rows[0]->latency.sum, 1200);
+	assert_int_equal(rec.summary.rows[1]->latency.sum, 420);
+	recording_release(&rec);
+}
+
+static void repeats_are_told_from_what_happens_again(void **state)
+{
+	const struct tracefile tf = { .nr_buffers = 3,
+				      .buffers = (struct trace_buffer[]){
+					      { .cpus = &(struct trace_cpu){ .cpu = 3 },
+						.nr_cpus = 1 },
+					      { 0 },
+					      { 0 } } };
+	const struct {
+		uint64_t ts, address;
+		size_t stream;
+		bool repeats;
+	} events[] = {
+		{ 1, 7, 0, false }, { 3, 7, 1, true },	/* one event, in two */
+		{ 5, 7, 2, true },			/* and a third */
+		{ 6, 7, 0, false }, { 7, 7, 1, true },	/* the same again */
+		{ 8, 7, 1, false },			/* and again; the first has lost it */
+		{ 9, 8, 0, false }, { 9, 9, 1, false }, /* one in each */
+		{ 9, 8, 1, false },			/* not next to its like */
+	};
+	struct repeats r;
+
+	assert_int_equal(repeats_open(&r, &tf), 0);
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		const struct event e = { .role = EVENT_ENTRY,
+					 .ts = events[i].ts,
+					 .address = events[i].address,
+					 .cpu = 3 };
+
+		assert_int_equal(repeats_event(&r, &e, events[i].stream), events[i].repeats);
+	}
+	assert_int_equal(r.nr, 3);
+	repeats_close(&r);
 }
 
 /* A folio of order 1 on a machine whose pages are 64K. */
@@ -776,6 +837,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_story_in_every_file),
+		cmocka_unit_test(two_instances_tell_one_story),
+		cmocka_unit_test(repeats_are_told_from_what_happens_again),
 		cmocka_unit_test(large_pages),
 		cmocka_unit_test(lost_events),
 		cmocka_unit_test(nested_fault),
