@@ -59,7 +59,7 @@ TEST_OBJS    := $(TEST_SUPPORT:analyzer/tests/%.c=$(OUT)/tests/%.o)
 TEST_SCRIPTS := $(wildcard analyzer/tests/test_*.sh)
 TESTS        := $(TEST_SRCS:analyzer/tests/%.c=$(OUT)/tests/%)
 
-.PHONY: all bench demo check calibrate plots clean install uninstall help deps format-check tests
+.PHONY: all bench demo check check-32 check-in-root calibrate plots clean install uninstall help deps format-check tests
 .DELETE_ON_ERROR:
 .PRECIOUS: $(OUT)/%.o $(OUT)/tests/%.o
 
@@ -117,6 +117,20 @@ demo: deps
 ## check: install what is missing, build, run all tests
 check: deps
 	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)scripts/run-tests.sh $(PROGRAM) $(TESTS) $(TEST_SCRIPTS)
+
+## check-32: build for 32-bit x86 against Debian's libraries for it, run all tests
+check-32: deps
+	$(Q)scripts/deps.sh 32
+	$(Q)root=$$(scripts/i386-root.sh) && $(MAKE) --no-print-directory check-in-root FLAVOUR=i386 ROOT="$$root"
+
+# loader and libraries are those of ROOT, when it is built and when it runs
+check-in-root: export PKG_CONFIG_SYSROOT_DIR = $(ROOT)
+check-in-root: export PKG_CONFIG_LIBDIR = $(ROOT)/usr/lib/i386-linux-gnu/pkgconfig
+check-in-root:
+	$(Q)$(MAKE) --no-print-directory $(PROGRAM) tests CC='i686-linux-gnu-gcc --sysroot=$(ROOT)' LDFLAGS='\
+		-Wl,--dynamic-linker=$(ROOT)/lib/ld-linux.so.2,--disable-new-dtags \
+		-Wl,-rpath,$(ROOT)/lib/i386-linux-gnu:$(ROOT)/usr/lib/i386-linux-gnu'
 	$(Q)scripts/run-tests.sh $(PROGRAM) $(TESTS) $(TEST_SCRIPTS)
 
 ## calibrate: simulate PAIRS (20000) pairs of runs a case and print how often intervals cover

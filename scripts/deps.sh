@@ -24,6 +24,7 @@ build|module libtracefs|libtracefs-dev|libtracefs-devel|libtracefs
 test|command jq|jq|jq|jq
 test|command gnuplot|gnuplot-nox|gnuplot|gnuplot
 test|command parallel|parallel|parallel|parallel
+32|command i686-linux-gnu-gcc|gcc-i686-linux-gnu||
 ci|command slurmctld|slurmctld|slurm-slurmctld|slurm-llnl
 ci|command slurmd|slurmd|slurm-slurmd|slurm-llnl
 ci|command sbatch|slurm-client|slurm|slurm-llnl
