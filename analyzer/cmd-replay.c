@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command.h"
 #include "input.h"
@@ -207,7 +208,8 @@ static int step(void *ctx, const struct steps *steps, const struct step *s)
 static bool is_recording(const char *path)
 {
 	char magic[3] = "";
-	FILE *f = fopen(path, "rb");
+	struct stat st;
+	FILE *f = !stat(path, &st) && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
 	bool is = f && fread(magic, 1, sizeof(magic), f) == sizeof(magic) &&
 		  !memcmp(magic, MAGIC, sizeof(magic));
 

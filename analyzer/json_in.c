@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "json_get.h"
 #include "json_in.h"
@@ -289,9 +290,15 @@ int report_json_read(const char *path, struct report_file *file, struct json_err
 
 int report_json_probe(const char *path)
 {
-	FILE *in = fopen(path, "re");
+	struct stat st;
+	FILE *in;
 	int c, err;
 
+	if (stat(path, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	in = fopen(path, "re");
 	if (!in)
 		return -errno;
 	errno = 0;

@@ -26,7 +26,10 @@ struct report_file {
 	size_t nr_filters;
 };
 
-/* Whether the first byte of @path but spaces is '{'. 1, 0, or -errno when it cannot be read. */
+/*
+ * Whether @path is a file whose first byte but spaces is '{'. 1, 0, or -errno when it cannot be
+ * read. Of a pipe no byte is taken: it is none.
+ */
 int report_json_probe(const char *path);
 
 /*
