@@ -14,8 +14,9 @@
 
 #define DEFAULT_METRICS                                                               \
 	"faults,faults_per_pte,latency_ns.p50,latency_ns.p99,latency_ns.max,"         \
-	"per_folio_latency_ns.p50,ns_per_pte,time_to_complete_ns.p50,latency_ns.sum," \
-	"ptes_per_fault.p50,ptes_per_fault.p99,ptes_per_fault.max,waste_ptes"
+	"per_folio_latency_ns.p50,per_folio_latency_ns.p99,per_folio_latency_ns.max," \
+	"ns_per_pte,time_to_complete_ns.p50,latency_ns.sum,ptes_per_fault.p50,"       \
+	"ptes_per_fault.p99,ptes_per_fault.max,waste_ptes"
 #define DEFAULT_THRESHOLD 0.01
 
 enum {

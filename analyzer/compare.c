@@ -312,6 +312,7 @@ int compare_sides(struct comparison *c, const struct compare_side sides[NR_SIDES
 	int err = find_blocks(c, sides);
 
 	c->threshold = options->threshold;
+	c->nr_metrics = options->nr_metrics;
 	find_family(&w);
 	for (size_t i = 0; i < c->nr_blocks && !err; i++) {
 		err = compare_block(&w, sides, i);

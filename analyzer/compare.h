@@ -93,6 +93,7 @@ struct comparison {
 	size_t nr_blocks;
 	struct compare_row *rows; /* owned; by block, label, key, then in the order of metrics */
 	size_t nr_rows;
+	size_t nr_metrics; /* rows of each name */
 	double threshold;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of a comparison for people and their mails: 72 columns, with two lines of caption. */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -7,9 +8,9 @@
 #include <string.h>
 
 #include "compare_text.h"
+#include "compare_view.h"
 #include "json_out.h"
 
-/* What metrics are called here, and which a commit message shows of its first rows. */
 static const struct {
 	const char *key, *name;
 } metric_names[] = {
@@ -19,6 +20,7 @@ static const struct {
 	{ "latency_ns.p99", "latency p99" },
 	{ "latency_ns.max", "latency max" },
 	{ "per_folio_latency_ns.p50", "per folio p50" },
+	{ "per_folio_latency_ns.p99", "per folio p99" },
 	{ "per_folio_latency_ns.max", "per folio max" },
 	{ "ns_per_pte", "time/PTE" },
 	{ "time_to_complete_ns.p50", "complete p50" },
@@ -28,15 +30,6 @@ static const struct {
 	{ "ptes_per_fault.max", "PTEs/fault max" },
 	{ "waste_ptes", "waste, PTEs" },
 };
-
-static const char *const brief_metrics[][8] = {
-	{ "faults", "faults_per_pte", "latency_ns.p50", "latency_ns.p99",
-	  "per_folio_latency_ns.p50", "ns_per_pte", "latency_ns.sum" },
-	{ "faults", "latency_ns.p50", "latency_ns.sum" },
-	{ "faults", "latency_ns.sum" },
-}; /* COMPARE_BRIEF_ROWS in all */
-
-#define NR_BRIEF (sizeof(brief_metrics) / sizeof(*brief_metrics))
 
 static const char *metric_name(const struct column *metric)
 {
@@ -48,13 +41,15 @@ static const char *metric_name(const struct column *metric)
 
 /* Figures. */
 
-static void value_text(char *buf, size_t size, double value)
+/* In at most @width characters. */
+static void value_text(char *buf, size_t size, double value, int width)
 {
+	int power = value >= 1 ? floor(log10(value)) : 0;
+
 	if (isnan(value))
 		snprintf(buf, size, "n/a");
-	else if (value >= 1e8)
-		snprintf(buf, size, "%.4ge%d", value / pow(10, floor(log10(value))),
-			 (int)floor(log10(value)));
+	else if (power >= width)
+		snprintf(buf, size, "%.*fe%d", width - 5, value / pow(10, power), power);
 	else if (value == floor(value) && value >= 10)
 		snprintf(buf, size, "%.0f", value);
 	else if (value >= 1000)
@@ -63,27 +58,50 @@ static void value_text(char *buf, size_t size, double value)
 		snprintf(buf, size, "%.4g", value);
 }
 
-/* "-93.8%", from ten times as much on "x16.0". */
-static void change_text(char *buf, size_t size, double change)
+/* "-93.8", without a sign where that rounds to 0; from ten times as much on "x16.0". */
+static void part_text(char *buf, size_t size, double part)
 {
-	if (isnan(change))
-		snprintf(buf, size, "n/a");
-	else if (change >= 9)
-		snprintf(buf, size, change >= 999 ? "x%.4g" : "x%.1f", change + 1);
+	if (part >= 9)
+		snprintf(buf, size, part >= 999 ? "x%.4g" : "x%.1f", part + 1);
 	else
-		snprintf(buf, size, fabs(change) < 0.0005 ? "0.0%%" : "%+.1f%%", 100 * change);
+		snprintf(buf, size, fabs(part) < 0.0005 ? "0.0" : "%+.1f", 100 * part);
 }
 
-static void interval_text(char *buf, size_t size, const struct compare_row *row, bool exact)
+static void change_text(char *buf, size_t size, const struct compare_row *row)
 {
-	if (exact && row->runs[BEFORE] == 1 && row->runs[AFTER] == 1)
+	if (row->value[BEFORE] == row->value[AFTER])
+		snprintf(buf, size, "0.0%%");
+	else if (isnan(row->change))
+		snprintf(buf, size, "n/a");
+	else
+		part_text(buf, size, row->change);
+	if (strchr("+-0", *buf) && !strchr(buf, '%'))
+		strcat(buf, "%");
+}
+
+static bool one_exact_run(const struct compare_block *b)
+{
+	return b->exact && b->runs[BEFORE] == 1 && b->runs[AFTER] == 1;
+}
+
+static int interval_width(const struct compare_block *b)
+{
+	return one_exact_run(b) ? 5 : 17;
+}
+
+static void interval_text(char *buf, size_t size, const struct compare_row *row,
+			  const struct compare_block *block)
+{
+	char low[24], high[24];
+
+	part_text(low, sizeof(low), row->low);
+	part_text(high, sizeof(high), row->high);
+	if (one_exact_run(block))
 		snprintf(buf, size, "exact");
 	else if (isnan(row->low))
 		snprintf(buf, size, "n/a");
-	else if (row->high >= 9)
-		snprintf(buf, size, "x%.4g x%.4g", row->low + 1, row->high + 1);
 	else
-		snprintf(buf, size, "%+.1f %+.1f", 100 * row->low, 100 * row->high);
+		snprintf(buf, size, "[%s, %s]", low, high);
 }
 
 static const char *mark(const struct compare_row *row)
@@ -112,7 +130,8 @@ static void write_line(FILE *out, const char *fmt, ...)
 	va_end(ap);
 	for (length = strlen(line); length && line[length - 1] == ' '; length--)
 		line[length - 1] = '\0';
-	text_write(out, line);
+	for (const char *c = line; *c; c++)
+		putc(iscntrl((unsigned char)*c) ? '?' : *c, out); /* of a task's name */
 	putc('\n', out);
 }
 
@@ -121,33 +140,79 @@ static const char *known(const char *word)
 	return word ? word : "unknown";
 }
 
-static void range_text(char *buf, size_t size, const char *what, const size_t nr[NR_SIDES])
+/* "6 boots" of both sides alike, else "6:8 boots". */
+static void append_count(char *buf, size_t size, const char *what, const size_t nr[NR_SIDES],
+			 bool alike)
 {
-	if (nr[BEFORE] && nr[AFTER])
-		snprintf(buf, size, "%s %zu:%zu", what, nr[BEFORE], nr[AFTER]);
+	size_t used = strlen(buf);
+	const char *comma = used ? ", " : "";
+
+	if (!nr[BEFORE] || !nr[AFTER])
+		snprintf(buf + used, size - used, "%s%ss n/a", comma, what);
+	else if (alike)
+		snprintf(buf + used, size - used, "%s%zu %s%s", comma, nr[BEFORE], what,
+			 nr[BEFORE] == 1 ? "" : "s");
 	else
-		snprintf(buf, size, "%s n/a", what);
+		snprintf(buf + used, size - used, "%s%zu:%zu %ss", comma, nr[BEFORE], nr[AFTER],
+			 what);
 }
 
-/* Two lines: what was recorded where, and how often. */
-static void write_caption(FILE *out, const struct comparison *c, const struct compare_block *b)
+static void machine_text(char *buf, size_t size, const struct compare_block *b)
 {
 	const struct recording *before = b->example[BEFORE], *after = b->example[AFTER];
 	const struct recording *any = before ? before : after;
 	const char *old = before ? known(before->kernel) : "none";
 	const char *new = after ? known(after->kernel) : "none";
-	char boots[64], builds[64];
 
-	range_text(boots, sizeof(boots), "boots", b->boots);
-	range_text(builds, sizeof(builds), "builds", b->builds);
-	write_line(out, "%s, %s%s%s, %uK pages, clock %s in %s%s", known(b->arch), old,
-		   strcmp(old, new) ? " to " : "", strcmp(old, new) ? new : "",
-		   any->page_size / 1024, known(any->clock),
-		   b->mixed_time ? "several units" : recording_time_unit(any),
-		   b->exact ? " (instructions)" : "");
-	write_line(out, "runs %zu:%zu, %s, %s; marked from %.4g %% on%s", b->runs[BEFORE],
-		   b->runs[AFTER], boots, builds, 100 * c->threshold,
-		   b->exact ? "" : ", p <= 0.05");
+	snprintf(buf, size, "%s%s%s, %uK pages, clock %s in %s%s", old,
+		 strcmp(old, new) ? " to " : "", strcmp(old, new) ? new : "", any->page_size / 1024,
+		 known(any->clock), b->mixed_time ? "several units" : recording_time_unit(any),
+		 b->exact ? " (instructions)" : "");
+}
+
+static void runs_text(char *buf, size_t size, const struct comparison *c,
+		      const struct compare_block *b)
+{
+	bool alike = b->boots[BEFORE] && b->builds[BEFORE];
+	char counts[120] = "";
+
+	alike &= b->runs[BEFORE] == b->runs[AFTER] && b->boots[BEFORE] == b->boots[AFTER] &&
+		 b->builds[BEFORE] == b->builds[AFTER];
+	append_count(counts, sizeof(counts), "run", b->runs, alike);
+	append_count(counts, sizeof(counts), "boot", b->boots, alike);
+	append_count(counts, sizeof(counts), "build", b->builds, alike);
+	snprintf(buf, size, "%s%s; marked from %.4g %% on%s", counts, alike ? " a side" : "",
+		 100 * c->threshold, b->exact ? "" : ", p <= 0.05");
+}
+
+/*
+ * Two lines: what was recorded where, and how often; for the next architecture again where that is
+ * another.
+ */
+static void write_caption(FILE *out, const struct comparison *c, const struct compare_block *blocks,
+			  size_t nr)
+{
+	char machine[120], runs[200], next_machine[120], next_runs[200], archs[120] = "";
+
+	machine_text(machine, sizeof(machine), blocks);
+	runs_text(runs, sizeof(runs), c, blocks);
+	for (size_t i = 0; i < nr; i++) {
+		size_t used = strlen(archs);
+
+		snprintf(archs + used, sizeof(archs) - used, "%s%s", used ? ", " : "",
+			 known(blocks[i].arch));
+		if (i + 1 < nr) {
+			machine_text(next_machine, sizeof(next_machine), &blocks[i + 1]);
+			runs_text(next_runs, sizeof(next_runs), c, &blocks[i + 1]);
+			if (!strcmp(machine, next_machine) && !strcmp(runs, next_runs))
+				continue;
+		}
+		write_line(out, "%s, %s", archs, machine);
+		write_line(out, "%s", runs);
+		archs[0] = '\0';
+		strcpy(machine, next_machine);
+		strcpy(runs, next_runs);
+	}
 }
 
 static void size_text(char *buf, size_t size, const struct compare_block *b, unsigned int order)
@@ -179,149 +244,33 @@ static void write_name(FILE *out, const struct comparison *c, const struct compa
 			   size, key->level == LEVEL_PMD ? ", pmd" : "");
 }
 
-static void write_row(FILE *out, const struct comparison *c, const struct compare_row *row)
-{
-	char before[32], after[32], change[32], interval[48];
+/* Lines of one architecture, with intervals. */
 
-	value_text(before, sizeof(before), row->value[BEFORE]);
-	value_text(after, sizeof(after), row->value[AFTER]);
-	change_text(change, sizeof(change), row->change);
-	interval_text(interval, sizeof(interval), row, c->blocks[row->block].exact);
-	write_line(out, "  %-16s %9s %9s %8s  %-15s %s", metric_name(row->metric), before, after,
-		   change, interval, mark(row));
+static void write_row(FILE *out, const struct view *v, const struct compare_row *row)
+{
+	const struct compare_block *block = &v->c->blocks[row->block];
+	char before[32], after[32], change[32], interval[56];
+
+	value_text(before, sizeof(before), row->value[BEFORE], 9);
+	value_text(after, sizeof(after), row->value[AFTER], 9);
+	change_text(change, sizeof(change), row);
+	interval_text(interval, sizeof(interval), row, block);
+	write_line(out, "  %-16s %9s %9s %8s  %-*s %s", metric_name(row->metric), before, after,
+		   change, interval_width(block), interval, mark(row));
 }
 
-/* Which rows are shown. */
-
-static bool same_row_name(const struct compare_row *a, const struct compare_row *b)
+static void write_head(FILE *out, const struct view *v)
 {
-	return !fault_key_compare(&a->key, &b->key) &&
-	       (a->label == b->label || (a->label && b->label && !strcmp(a->label, b->label)));
+	const struct compare_block *block = &v->c->blocks[v->first];
+	const char *interval = one_exact_run(block) ? ""
+			       : block->exact	    ? "range, %"
+						    : "95 % interval";
+
+	write_line(out, "  %-16s %9s %9s %8s  %-*s mark", "", "before", "after", "change",
+		   interval_width(block), interval);
 }
 
-/* How much a row matters: the time that went or came, in all blocks; else the time that there is.
- */
-static double weight(const struct comparison *c, const struct compare_row *of)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < c->nr_rows; i++) {
-		const struct compare_row *row = &c->rows[i];
-
-		if (!same_row_name(row, of) || row->verdict == VERDICT_NONE)
-			continue;
-		if (!isnan(row->value[BEFORE]) && !isnan(row->value[AFTER]))
-			sum += fabs(row->value[AFTER] - row->value[BEFORE]) +
-			       1e-9 * (row->value[AFTER] + row->value[BEFORE]);
-	}
-	return sum;
-}
-
-/* How many row names weigh more than that of @of. */
-static size_t rank(const struct comparison *c, const struct compare_row *of)
-{
-	double own = weight(c, of);
-	size_t nr = 0;
-
-	for (size_t i = 0; i < c->nr_rows; i++) {
-		const struct compare_row *row = &c->rows[i];
-		bool first = true;
-		double other;
-
-		for (size_t j = 0; j < i && first; j++)
-			first = !same_row_name(&c->rows[j], row);
-		if (!first || same_row_name(row, of))
-			continue;
-		other = weight(c, row);
-		nr += other > own || (other == own && fault_key_compare(&row->key, &of->key) < 0);
-	}
-	return nr;
-}
-
-static bool is_brief(const struct comparison *c, const struct compare_row *row)
-{
-	size_t place = rank(c, row);
-
-	if (place >= NR_BRIEF)
-		return false;
-	for (size_t i = 0; i < 8 && brief_metrics[place][i]; i++)
-		if (!strcmp(brief_metrics[place][i], row->metric->key))
-			return true;
-	return false;
-}
-
-/* Figures that no side knows are left out, but for large folios, of which n/a is an answer. */
-static bool is_known(const struct compare_row *row)
-{
-	return !isnan(row->value[BEFORE]) || !isnan(row->value[AFTER]) ||
-	       (row->key.order && row->key.order != ORDER_UNKNOWN);
-}
-
-/* Whether a row is among the first COMPARE_BRIEF_ROWS of its block. */
-static bool is_early(const struct comparison *c, const struct compare_row *row)
-{
-	size_t before = 0;
-
-	for (const struct compare_row *r = c->rows; r < row; r++)
-		before += r->block == row->block && is_known(r);
-	return before < COMPARE_BRIEF_ROWS;
-}
-
-static bool is_shown(const struct comparison *c, const struct compare_row *row,
-		     const struct compare_output *options)
-{
-	bool brief;
-
-	if (!is_known(row) || options->view == VIEW_ALL)
-		return is_known(row);
-	brief = options->own_metrics ? is_early(c, row) : is_brief(c, row);
-	return brief == (options->view == VIEW_BRIEF);
-}
-
-/* One architecture: a block of its own, with intervals. */
-
-static void write_needed(FILE *out, const struct compare_block *b)
-{
-	if (b->exact || (b->runs[BEFORE] >= b->runs_needed && b->runs[AFTER] >= b->runs_needed))
-		return;
-	write_line(out, "insufficient (few): %zu test%s need%s %zu runs a side, here %zu and %zu",
-		   b->nr_tests, b->nr_tests == 1 ? "" : "s", b->nr_tests == 1 ? "s" : "",
-		   b->runs_needed, b->runs[BEFORE], b->runs[AFTER]);
-}
-
-static void write_block(FILE *out, const struct comparison *c, size_t block,
-			const struct compare_output *options)
-{
-	const struct compare_row *last = NULL;
-
-	write_caption(out, c, &c->blocks[block]);
-	putc('\n', out);
-	write_line(out, "  %-16s %9s %9s %8s  %-15s %s", "", "before", "after", "change",
-		   c->blocks[block].exact ? "range %" : "95 % interval", "mark");
-	for (size_t i = 0; i < c->nr_rows; i++) {
-		const struct compare_row *row = &c->rows[i];
-
-		if (row->block != block || !is_shown(c, row, options))
-			continue;
-		if (!last || !same_row_name(last, row))
-			write_name(out, c, row);
-		last = row;
-		write_row(out, c, row);
-	}
-	write_needed(out, &c->blocks[block]);
-}
-
-/* Two architectures side by side: no room for intervals, which JSON and TSV have. */
-
-static const struct compare_row *find_row(const struct comparison *c, size_t block,
-					  const struct compare_row *like)
-{
-	for (size_t i = 0; i < c->nr_rows; i++)
-		if (c->rows[i].block == block && c->rows[i].metric == like->metric &&
-		    same_row_name(&c->rows[i], like))
-			return &c->rows[i];
-	return NULL;
-}
+/* Lines of several: no room for intervals, which JSON and TSV have. */
 
 static const char *short_mark(const struct compare_row *row)
 {
@@ -333,70 +282,128 @@ static const char *short_mark(const struct compare_row *row)
 	return marks[row->verdict];
 }
 
-static void cells_text(char *buf, size_t size, const struct compare_row *row)
+/* Of two with the change, of three without. */
+static void append_cells(char *line, size_t size, const struct compare_row *row, bool with_change)
 {
 	char before[32] = "-", after[32] = "-", change[32] = "";
+	size_t used = strlen(line);
 
 	if (row) {
-		value_text(before, sizeof(before), row->value[BEFORE]);
-		value_text(after, sizeof(after), row->value[AFTER]);
-		change_text(change, sizeof(change), row->change);
+		value_text(before, sizeof(before), row->value[BEFORE], with_change ? 8 : 7);
+		value_text(after, sizeof(after), row->value[AFTER], with_change ? 8 : 7);
+		change_text(change, sizeof(change), row);
 	}
-	snprintf(buf, size, "%8s %8s %7s%2s", before, after, change, row ? short_mark(row) : "");
+	if (with_change)
+		snprintf(line + used, size - used, "%8s %8s %7s%2s ", before, after, change,
+			 row ? short_mark(row) : "");
+	else
+		snprintf(line + used, size - used, "%7s %7s%2s ", before, after,
+			 row ? short_mark(row) : "");
 }
 
-static void write_pair_row(FILE *out, const struct comparison *c, size_t first,
-			   const struct compare_row *row)
+static void write_cells(FILE *out, const struct view *v, const struct view_name *name,
+			size_t metric)
 {
-	char left[80], right[80];
+	char line[160];
 
-	cells_text(left, sizeof(left), find_row(c, first, row));
-	cells_text(right, sizeof(right), find_row(c, first + 1, row));
-	write_line(out, " %-16s%s %s", metric_name(row->metric), left, right);
+	snprintf(line, sizeof(line), " %-16s", metric_name(view_row(name, metric)->metric));
+	for (size_t k = 0; k < v->nr; k++)
+		append_cells(line, sizeof(line), name->of[k] ? name->of[k] + metric : NULL,
+			     v->nr == 2);
+	write_line(out, "%s", line);
 }
 
-static void write_pair(FILE *out, const struct comparison *c, size_t first,
-		       const struct compare_output *options)
+static void write_heads(FILE *out, const struct view *v)
 {
-	const struct compare_row *last = NULL;
+	int width = v->nr == 2 ? 28 : 18;
+	char archs[160], heads[160];
 
-	write_caption(out, c, &c->blocks[first]);
-	write_caption(out, c, &c->blocks[first + 1]);
+	snprintf(archs, sizeof(archs), " %-16s", "");
+	snprintf(heads, sizeof(heads), " %-16s", "");
+	for (size_t k = 0; k < v->nr; k++) {
+		size_t used = strlen(archs);
+
+		snprintf(archs + used, sizeof(archs) - used, "%*s %-*.*s", v->nr == 2 ? 1 : 0, "",
+			 width - (v->nr == 2 ? 2 : 1), width - 2,
+			 known(v->c->blocks[v->first + k].arch));
+		used = strlen(heads);
+		if (v->nr == 2)
+			snprintf(heads + used, sizeof(heads) - used, "%8s %8s %7s   ", "before",
+				 "after", "change");
+		else
+			snprintf(heads + used, sizeof(heads) - used, "%7s %7s   ", "before",
+				 "after");
+	}
+	write_line(out, "%s", archs);
+	write_line(out, "%s", heads);
+}
+
+/* What the marks mean, where there is no caption to keep short. */
+static void write_legend(FILE *out, const struct view *v)
+{
+	if (v->options->view != VIEW_BRIEF)
+		write_line(
+			out,
+			v->nr == 1
+				? "(I) better, (R) worse, = same, ? inconclusive, few insufficient"
+				: "I better, R worse, = same, ? inconclusive, - insufficient");
+}
+
+static void write_needed(FILE *out, const struct compare_block *b)
+{
+	if (b->exact || (b->runs[BEFORE] >= b->runs_needed && b->runs[AFTER] >= b->runs_needed))
+		return;
+	write_line(out, "insufficient: %zu test%s need%s %zu runs a side, here %zu and %zu",
+		   b->nr_tests, b->nr_tests == 1 ? "" : "s", b->nr_tests == 1 ? "s" : "",
+		   b->runs_needed, b->runs[BEFORE], b->runs[AFTER]);
+}
+
+static void write_table(FILE *out, const struct view *v)
+{
+	write_caption(out, v->c, &v->c->blocks[v->first], v->nr);
 	putc('\n', out);
-	write_line(out, " %-16s%-27.27s %.27s", "", known(c->blocks[first].arch),
-		   known(c->blocks[first + 1].arch));
-	write_line(out, " %-16s%8s %8s %8s  %8s %8s %8s", "", "before", "after", "change", "before",
-		   "after", "change");
-	for (size_t i = 0; i < c->nr_rows; i++) {
-		const struct compare_row *row = &c->rows[i];
+	if (v->nr == 1)
+		write_head(out, v);
+	else
+		write_heads(out, v);
+	for (size_t i = 0; i < v->nr_names; i++) {
+		const struct view_name *name = &v->names[i];
+		bool named = false;
 
-		if (!is_shown(c, row, options) ||
-		    (row->block != first && (row->block != first + 1 || find_row(c, first, row))))
-			continue;
-		if (!last || !same_row_name(last, row))
-			write_name(out, c, row);
-		last = row;
-		write_pair_row(out, c, first, row);
+		for (size_t m = 0; m < v->c->nr_metrics; m++) {
+			if (!name->shown[m])
+				continue;
+			if (!named)
+				write_name(out, v->c, view_row(name, 0));
+			named = true;
+			if (v->nr == 1)
+				write_row(out, v, name->of[0] + m);
+			else
+				write_cells(out, v, name, m);
+		}
 	}
-	write_line(out, "I better, R worse, = same, ? inconclusive, - insufficient");
-	write_needed(out, &c->blocks[first]);
-	write_needed(out, &c->blocks[first + 1]);
+	write_legend(out, v);
+	for (size_t k = 0; k < v->nr; k++)
+		write_needed(out, &v->c->blocks[v->first + k]);
 }
 
 int compare_text(FILE *out, const struct comparison *c, const struct compare_output *options)
 {
+	int err = 0;
+
 	if (options->forced)
 		write_line(out, "forced: the two sides are unlike in more than the change");
-	for (size_t i = 0; i < c->nr_blocks;) {
-		if (i)
+	for (size_t first = 0; first < c->nr_blocks && !err; first += VIEW_COLUMNS) {
+		size_t left = c->nr_blocks - first;
+		struct view view;
+
+		if (first)
 			putc('\n', out);
-		if (i + 1 < c->nr_blocks) {
-			write_pair(out, c, i, options);
-			i += 2;
-		} else {
-			write_block(out, c, i, options);
-			i++;
-		}
+		err = view_open(&view, c, options, first,
+				left < VIEW_COLUMNS ? left : VIEW_COLUMNS);
+		if (!err)
+			write_table(out, &view);
+		view_release(&view);
 	}
-	return output_error(out);
+	return err ? err : output_error(out);
 }

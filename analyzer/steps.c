@@ -254,7 +254,8 @@ static int list_probes(struct steps *s)
 	for (size_t i = 0; i < s->probes.nr; i++) {
 		const struct probe *p = &s->probes.list[i];
 
-		if (!p->role || !p->records)
+		/* a worker's probe that never fired says that the worker never ran */
+		if (!p->role || (!p->records && p->role != EVENT_WORKER))
 			continue;
 		if (asprintf(&rec->probes[rec->nr_probes], "%s:%s", p->format->system,
 			     p->format->name) < 0)
