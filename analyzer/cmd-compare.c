@@ -135,7 +135,7 @@ static int take(void *ctx, int val, const char *value)
 		return 0;
 	case OPT_HTML:
 		cmd->html = value;
-		return 0;
+		return *value ? 0 : wrong("html", value, "is no file");
 	default:
 		cmd->force = true;
 		return 0;

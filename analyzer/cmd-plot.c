@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "gnuplot.h"
@@ -46,17 +45,14 @@ static int read_side(struct input *in, char **files, int nr, struct plot_side *s
 /* Draw all that was written to @dir. Returns an exit code. */
 static int draw(const char *dir)
 {
-	bool progress = isatty(STDERR_FILENO);
+	struct progress progress;
 	char reason[256];
 	int err = 0;
 
-	for (size_t i = 0; plot_name(i) && !err; i++) {
-		if (progress)
-			fprintf(stderr, "\rdrawing %s\033[K", plot_name(i));
-		err = gnuplot_draw(plot_name(i), dir, reason, sizeof(reason));
-	}
-	if (progress)
-		fputs("\r\033[K", stderr);
+	progress_begin(&progress);
+	for (size_t i = 0; plot_name(i) && !err; i++)
+		err = gnuplot_draw(plot_name(i), dir, &progress, reason, sizeof(reason));
+	progress_end(&progress);
 	if (err)
 		fprintf(stderr, "fault-analyze: %s; the data is in %s\n", reason, dir);
 	return err ? EXIT_DAMAGED : EXIT_GOOD;
@@ -118,6 +114,8 @@ int cmd_plot(int argc, char **argv)
 	code = input_parse(&in, split, argv, NULL, 0);
 	if (!code && in.help)
 		usage();
+	if (!code && in.columns && !*in.columns)
+		code = usage_error("plot", "--output '' is no folder");
 	if (code || in.help)
 		goto out;
 	nr_sides = find_files(argc, argv, split, files, nr);

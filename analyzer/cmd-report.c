@@ -7,6 +7,7 @@
 #include "html_report.h"
 #include "input.h"
 #include "plot_data.h"
+#include "usage.h"
 
 struct report_command {
 	struct input in;
@@ -25,7 +26,7 @@ static int take(void *ctx, int val, const char *value)
 	struct report_command *cmd = ctx;
 
 	cmd->html = value;
-	return 0;
+	return *value ? 0 : usage_error("report", "--html '' is no file");
 }
 
 static void usage(const struct column *columns, size_t nr)

@@ -202,6 +202,9 @@ static int read_recording(struct input *in, const char *path, enum compare_split
 		in->report.episode = take_episode;
 	in->report.ctx = &splitter;
 	code = input_read(in, path, &splitter.input->rec, readable);
+	/* damaged so that there is nothing to compare: that was said, and is all there is to say */
+	if (code && !splitter.input->rec.events)
+		*readable = false;
 	free(splitter.mms);
 	return code;
 }

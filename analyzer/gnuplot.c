@@ -2,10 +2,13 @@
 /* Runs gnuplot, and puts what it complains of into one line. */
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,26 +68,62 @@ static void take_complaint(FILE *complaints, char *reason, size_t size)
 	}
 }
 
-static int run(char *script, const char *dir, FILE *complaints)
+#define SHOW_EVERY_MS 500
+
+/* Wait until gnuplot ends, and say from time to time what it draws. Returns 0, -EIO, -errno. */
+static int wait_for(pid_t pid, const char *name, struct progress *progress)
+{
+	struct pollfd ended = { .fd = pidfd_open(pid, 0), .events = POLLIN };
+	char what[64];
+	int status;
+
+	snprintf(what, sizeof(what), "drawing %s", name);
+	progress_show(progress, what, -1);
+	while (ended.fd >= 0 && !poll(&ended, 1, SHOW_EVERY_MS))
+		progress_show(progress, what, -1);
+	if (ended.fd >= 0)
+		close(ended.fd);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
+}
+
+/* Start gnuplot, with its complaints going to a file. Returns 0 or -errno. */
+static int start(pid_t *pid, char *script, const char *dir, FILE *complaints)
 {
 	char *argv[] = { (char *)"gnuplot", (char *)"-c", script, (char *)dir, NULL };
 	posix_spawn_file_actions_t actions;
-	int err, status;
-	pid_t pid;
+	int err;
 
 	err = posix_spawn_file_actions_init(&actions);
 	if (err)
 		return -err;
 	err = posix_spawn_file_actions_adddup2(&actions, fileno(complaints), STDERR_FILENO);
 	if (!err)
-		err = posix_spawnp(&pid, "gnuplot", &actions, NULL, argv, environ);
+		err = posix_spawnp(pid, "gnuplot", &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
-	if (err)
-		return -err;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
+	return -err;
+}
+
+/* Whether a picture ends as those of its kind do: gnuplot does not say when the disk is full. */
+static bool is_whole(const char *name, const char *dir, const char *kind, const char *end,
+		     size_t size)
+{
+	char tail[16] = "", *path;
+	bool whole = false;
+	FILE *in;
+
+	if (asprintf(&path, "%s/%s.%s", dir, name, kind) < 0)
+		return false;
+	in = fopen(path, "re");
+	if (in && !fseek(in, -(long)sizeof(tail), SEEK_END))
+		whole = fread(tail, 1, sizeof(tail), in) == sizeof(tail) &&
+			memmem(tail, sizeof(tail), end, size);
+	if (in)
+		fclose(in);
+	free(path);
+	return whole;
 }
 
 static void remove_pictures(const char *name, const char *dir)
@@ -101,11 +140,13 @@ static void remove_pictures(const char *name, const char *dir)
 	}
 }
 
-int gnuplot_draw(const char *name, const char *dir, char *reason, size_t size)
+int gnuplot_draw(const char *name, const char *dir, struct progress *progress, char *reason,
+		 size_t size)
 {
 	char *script = find_script(name);
 	FILE *complaints = tmpfile();
 	int err = script && complaints ? 0 : -ENOENT;
+	pid_t pid;
 
 	if (!script)
 		snprintf(reason, size,
@@ -113,11 +154,18 @@ int gnuplot_draw(const char *name, const char *dir, char *reason, size_t size)
 	else if (!complaints)
 		snprintf(reason, size, "no temporary file: %s", strerror(errno));
 	if (!err) {
-		err = run(script, dir, complaints);
+		err = start(&pid, script, dir, complaints);
+		if (!err)
+			err = wait_for(pid, name, progress);
 		if (err == -ENOENT)
 			snprintf(reason, size, "gnuplot is not installed");
 		else if (err)
 			take_complaint(complaints, reason, size);
+		if (!err && (!is_whole(name, dir, "png", "IEND", 4) ||
+			     !is_whole(name, dir, "svg", "</svg>", 6))) {
+			snprintf(reason, size, "gnuplot did not draw all of %s/%s", dir, name);
+			err = -EIO;
+		}
 		if (err)
 			remove_pictures(name, dir);
 	}

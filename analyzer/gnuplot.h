@@ -5,11 +5,14 @@
 
 #include <stddef.h>
 
+#include "progress.h"
+
 /*
  * Draw @dir/@name.png and .svg from @dir/@name.tsv by plots/@name.gp, which is looked for in
  * $FAULT_ANALYZE_PLOTS, beside the program, and where it was installed. Returns 0, or -errno with
  * @reason in one line and nothing left of the pictures.
  */
-int gnuplot_draw(const char *name, const char *dir, char *reason, size_t size);
+int gnuplot_draw(const char *name, const char *dir, struct progress *progress, char *reason,
+		 size_t size);
 
 #endif

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Writes pages that hold their style and pictures themselves. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "html.h"
@@ -11,7 +13,7 @@
 
 struct html {
 	FILE *out;
-	char *path, *unfinished; /* owned */
+	char *path, *unfinished; /* owned; NULL where it is written in its place */
 };
 
 /* For a phone, a screen and paper: tables scroll by themselves, and shrink when printed. */
@@ -62,25 +64,41 @@ static void html_free(struct html *page)
 	free(page);
 }
 
+/* A pipe or a device is written to as it is: nothing may take its place. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+/* Open the page beside its place, where a link leads. Returns 0 or -errno. */
+static int open_file(struct html *page, const char *path)
+{
+	if (is_special(path)) {
+		page->out = fopen(path, "we");
+		return page->out ? 0 : -errno;
+	}
+	page->path = realpath(path, NULL);
+	if (!page->path)
+		page->path = strdup(path);
+	if (!page->path || asprintf(&page->unfinished, "%s.%d.tmp", page->path, getpid()) < 0) {
+		page->unfinished = NULL;
+		return -ENOMEM;
+	}
+	page->out = fopen(page->unfinished, "wxe");
+	return page->out ? 0 : -errno;
+}
+
 struct html *html_open(const char *path, const char *title)
 {
 	struct html *page = calloc(1, sizeof(*page));
+	int err = page ? open_file(page, path) : -ENOMEM;
 
-	if (!page)
-		return NULL;
-	page->path = strdup(path);
-	if (!page->path || asprintf(&page->unfinished, "%s.%d.tmp", path, getpid()) < 0) {
-		page->unfinished = NULL;
-		html_free(page);
-		errno = ENOMEM;
-		return NULL;
-	}
-	page->out = fopen(page->unfinished, "wxe");
-	if (!page->out) {
-		int err = errno;
-
-		html_free(page);
-		errno = err;
+	if (err) {
+		if (page)
+			html_free(page);
+		errno = -err;
 		return NULL;
 	}
 	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -146,9 +164,9 @@ int html_close(struct html *page, int err)
 		err = output_flush(page->out);
 	if (fclose(page->out) && !err)
 		err = -errno;
-	if (!err && rename(page->unfinished, page->path))
+	if (!err && page->unfinished && rename(page->unfinished, page->path))
 		err = -errno;
-	if (err)
+	if (err && page->unfinished)
 		unlink(page->unfinished);
 	html_free(page);
 	return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A page that needs nothing but itself: style and pictures are inside. It is written beside its
- * place and moved there when it is whole, so a page is never half written.
+ * place and moved there when it is whole, so a page is never half written; a device is written to.
  */
 #ifndef HTML_H
 #define HTML_H

@@ -64,10 +64,10 @@ static void remove_pictures(const char *dir)
 	rmdir(dir);
 }
 
-static int add_picture(struct html *page, const char *dir, const char *name, char *reason,
-		       size_t size)
+static int add_picture(struct html *page, const char *dir, const char *name,
+		       struct progress *progress, char *reason, size_t size)
 {
-	int err = gnuplot_draw(name, dir, reason, size);
+	int err = gnuplot_draw(name, dir, progress, reason, size);
 	char *path;
 
 	if (err)
@@ -83,6 +83,7 @@ static int add_pictures(struct html *page, const struct plot_side *sides, size_t
 			char *reason, size_t size)
 {
 	const char *base = getenv("TMPDIR"), *name;
+	struct progress progress;
 	char *dir;
 	int err;
 
@@ -95,8 +96,10 @@ static int add_pictures(struct html *page, const struct plot_side *sides, size_t
 	}
 	fputs("<h2>Pictures</h2>\n", html_body(page));
 	err = plot_write_all(dir, sides, nr_sides, &name);
+	progress_begin(&progress);
 	for (size_t i = 0; plot_name(i) && !err; i++)
-		err = add_picture(page, dir, plot_name(i), reason, size);
+		err = add_picture(page, dir, plot_name(i), &progress, reason, size);
+	progress_end(&progress);
 	if (err == -ECANCELED) {
 		fputs("<p>No pictures: ", html_body(page));
 		html_write(html_body(page), reason);

@@ -4,11 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "input.h"
+#include "progress.h"
 #include "table.h"
 #include "usage.h"
 
@@ -203,35 +202,16 @@ int input_output_options(struct input *in, struct output_options *opt)
 	return 0;
 }
 
-/* A line on a terminal, from one second on. */
-struct progress {
+struct reading {
 	const char *path;
-	struct timespec start;
-	bool shown;
+	struct progress progress;
 };
-
-static double seconds_since(const struct timespec *start)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec - start->tv_sec + (now.tv_nsec - start->tv_nsec) / 1e9;
-}
 
 static void show_progress(void *ctx, double done)
 {
-	struct progress *p = ctx;
+	struct reading *r = ctx;
 
-	if (seconds_since(&p->start) < 1)
-		return;
-	p->shown = true;
-	fprintf(stderr, "\r%s: %3.0f %%", p->path, 100 * done);
-}
-
-static void end_progress(const struct progress *p)
-{
-	if (p->shown)
-		fprintf(stderr, "\r%*s\r", (int)strlen(p->path) + 8, "");
+	progress_show(&r->progress, r->path, done);
 }
 
 /* One line, whatever bytes the path or a text from the file may hold. */
@@ -258,17 +238,15 @@ static void complain(const char *path, const struct recording *rec, int err, con
 
 int input_read(struct input *in, const char *path, struct recording *rec, bool *readable)
 {
-	struct progress progress = { .path = path };
+	struct reading reading = { .path = path };
 	const char *reason;
 	int err;
 
-	if (isatty(STDERR_FILENO)) {
-		clock_gettime(CLOCK_MONOTONIC, &progress.start);
-		in->report.steps.progress = show_progress;
-		in->report.steps.progress_ctx = &progress;
-	}
+	progress_begin(&reading.progress);
+	in->report.steps.progress = show_progress;
+	in->report.steps.progress_ctx = &reading;
 	err = report_read(path, &in->report, rec, &reason);
-	end_progress(&progress);
+	progress_end(&reading.progress);
 	*readable = !err;
 	if (!err && !rec->damages.nr)
 		return EXIT_GOOD;

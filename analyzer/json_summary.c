@@ -249,6 +249,8 @@ static int check_row(const struct json_place *at, struct json_object *json, bool
 	    row->time_to_complete.count > row->episodes || row->folios > row->episodes ||
 	    row->timed_ptes > row->ptes_resolved)
 		return json_wrong(at, "more figures than there were faults or episodes");
+	if (row->ptes_touched > row->ptes)
+		return json_wrong(at, "more PTEs than the folios have");
 	err = check_real(at, json, "faults_per_pte", row_faults_per_pte(row));
 	if (err)
 		return err;

@@ -16,7 +16,8 @@
 #define MAX_SIDES  2
 #define PER_DECADE 12		     /* bins of a histogram in each power of ten */
 #define NR_LOGBINS (20 * PER_DECADE) /* up to UINT64_MAX */
-#define REGION_GAP (256ull << 20)    /* bytes without faults that part two regions */
+#define FEW	   100		     /* a row with fewer of all faults has no curve: 1 % */
+#define LEAST_GAP  (2ull << 20)	     /* bytes without faults that part two regions */
 
 /* A row of both sides, evidence and source left aside. */
 struct plot_row {
@@ -119,7 +120,10 @@ static int collect_rows(struct plot *p)
 			key.source = 0;
 			key.evidence = EVIDENCE_INFERRED; /* the weaker of both */
 			row = find_row(&p->rows, &key);
-			err = row ? row_merge(&row->sum[s], sum->rows[i]) : -ENOMEM;
+			if (!row)
+				return -ENOMEM;
+			row->sum[s].key = key;
+			err = row_merge(&row->sum[s], sum->rows[i]);
 			if (err)
 				return err;
 			label_row(row, p->sides[s].total.page_size);
@@ -157,23 +161,34 @@ static int write_curve(struct plot *p, const struct hist *h)
 	return 0;
 }
 
+/* Whether on either side a row has so few faults that its curve would only be in the way. */
+static bool is_rare(const struct plot *p, const struct plot_row *row)
+{
+	for (size_t s = 0; s < p->nr_sides; s++)
+		if (row->sum[s].latency.count > p->sides[s].total.summary.counts.total / FEW)
+			return false;
+	return true;
+}
+
 static int write_latency_cdf(struct plot *p)
 {
+	char x[32];
 	int err = 0;
 
+	snprintf(x, sizeof(x), "latency of a fault (%s)", time_unit(p));
 	for (size_t s = 0; s < p->nr_sides; s++) {
 		size_t curves = 0;
 
 		for (size_t i = 0; i < p->rows.nr && curves < MAX_CURVES && !err; i++) {
 			const struct plot_row *row = &p->rows.list[i];
-			char x[32];
 
+			if (is_rare(p, row))
+				continue;
+			curves++; /* the same of both sides */
 			if (!row->sum[s].latency.count)
 				continue;
-			snprintf(x, sizeof(x), "latency of a fault (%s)", time_unit(p));
 			begin_series(p, x, "%s%s", side_words(p, s), row->label);
 			err = write_curve(p, &row->sum[s].latency);
-			curves++;
 		}
 	}
 	return err;
@@ -291,6 +306,21 @@ static int write_time_per_pte(struct plot *p)
 
 /* PTEs per fault: how many faults had a batch of each size. */
 
+static int write_batches(struct plot *p, const struct plot_row *row, size_t side)
+{
+	size_t nr;
+	struct hist_slot *sorted = hist_sorted(&row->sum[side].ptes_per_fault, &nr);
+
+	if (!sorted)
+		return nr ? -ENOMEM : 0;
+	begin_series(p, "PTEs resolved by one fault", "%s%s", side_words(p, side), row->label);
+	for (size_t v = 0; v < nr; v++)
+		fprintf(p->out, "%" PRIu64 "\t%" PRIu64 "\n", sorted[v].value, sorted[v].count);
+	free(sorted);
+	return 0;
+}
+
+/* The same rows on both sides; where a large folio's batch is not known a comment says so. */
 static int write_ptes_per_fault(struct plot *p)
 {
 	for (size_t s = 0; s < p->nr_sides; s++) {
@@ -298,20 +328,15 @@ static int write_ptes_per_fault(struct plot *p)
 
 		for (size_t i = 0; i < p->rows.nr && curves < MAX_CURVES; i++) {
 			const struct plot_row *row = &p->rows.list[i];
-			size_t nr;
-			struct hist_slot *sorted = hist_sorted(&row->sum[s].ptes_per_fault, &nr);
+			bool large = row->key.order && row->key.order != ORDER_UNKNOWN;
+			int err = write_batches(p, row, s);
 
-			if (!sorted && nr)
-				return -ENOMEM;
-			if (!sorted)
-				continue;
-			begin_series(p, "PTEs resolved by one fault", "%s%s", side_words(p, s),
-				     row->label);
-			for (size_t v = 0; v < nr; v++)
-				fprintf(p->out, "%" PRIu64 "\t%" PRIu64 "\n", sorted[v].value,
-					sorted[v].count);
-			free(sorted);
-			curves++;
+			if (err)
+				return err;
+			curves += row->sum[0].ptes_per_fault.count ||
+				  row->sum[1].ptes_per_fault.count;
+			if (large && row->sum[s].faults && !row->sum[s].ptes_per_fault.count)
+				fprintf(p->out, "#? %s%s\n", side_words(p, s), row->label);
 		}
 	}
 	return 0;
@@ -330,24 +355,37 @@ static const char *time_axis(const struct plot *p)
 					    : "time since the first fault (ticks)";
 }
 
+/* Bins are as wide on both sides, that is a power of two times as wide as either's own. */
+static uint64_t bin_width(const struct plot *p)
+{
+	uint64_t widest = 0;
+
+	for (size_t s = 0; s < p->nr_sides; s++)
+		if (p->sides[s].bin_width > widest)
+			widest = p->sides[s].bin_width;
+	return widest;
+}
+
 static void write_class_in_time(struct plot *p, const struct plot_side *side, size_t s,
 				unsigned int class)
 {
-	size_t last = 0;
-	uint64_t count = 0;
+	uint64_t width = bin_width(p), sum;
+	size_t each = side->bin_width ? width / side->bin_width : 1;
+	bool begun = false;
 
-	for (size_t i = 0; i < PLOT_BINS; i++) {
-		count += side->bins[i][class];
-		for (unsigned int c = 0; c < NR_CLASSES; c++)
-			if (side->bins[i][c])
-				last = i;
+	for (size_t i = 0; i < PLOT_BINS; i += each) {
+		sum = 0;
+		for (size_t k = i; k < i + each && k < PLOT_BINS; k++)
+			sum += side->bins[k][class];
+		if (!sum)
+			continue;
+		if (!begun)
+			begin_series(p, time_axis(p), "%s%s", side_words(p, s),
+				     fault_class_names[class]);
+		begun = true;
+		fprintf(p->out, "%.9g\t%" PRIu64 "\t%.9g\n", in_seconds(p, i / each * width), sum,
+			in_seconds(p, width));
 	}
-	if (!count)
-		return;
-	begin_series(p, time_axis(p), "%s%s", side_words(p, s), fault_class_names[class]);
-	for (size_t i = 0; i <= last + 1; i++)
-		fprintf(p->out, "%.9g\t%" PRIu64 "\n", in_seconds(p, i * side->bin_width),
-			i < PLOT_BINS ? side->bins[i][class] : 0);
 }
 
 static int write_faults_over_time(struct plot *p)
@@ -367,13 +405,14 @@ static int compare_addresses(const void *a, const void *b)
 	return (va > vb) - (va < vb);
 }
 
-/* The bounds of the run of sorted addresses without a large gap that has the most of them. */
-static void find_region(const uint64_t *sorted, size_t nr, uint64_t *start, uint64_t *end)
+/* The run of sorted addresses without a gap of @gap that has the most of them. Returns how many. */
+static size_t largest_run(const uint64_t *sorted, size_t nr, uint64_t gap, uint64_t *start,
+			  uint64_t *end)
 {
 	size_t most = 0;
 
 	for (size_t first = 0, next; first < nr; first = next) {
-		for (next = first + 1; next < nr && sorted[next] - sorted[next - 1] < REGION_GAP;)
+		for (next = first + 1; next < nr && sorted[next] - sorted[next - 1] < gap;)
 			next++;
 		if (next - first <= most)
 			continue;
@@ -381,6 +420,16 @@ static void find_region(const uint64_t *sorted, size_t nr, uint64_t *start, uint
 		*start = sorted[first];
 		*end = sorted[next - 1];
 	}
+	return most;
+}
+
+/* The bounds of the busiest region: of the least gap that leaves half of the faults in one. */
+static void find_region(const uint64_t *sorted, size_t nr, uint64_t *start, uint64_t *end)
+{
+	uint64_t gap = LEAST_GAP;
+
+	while (largest_run(sorted, nr, gap, start, end) < nr - nr / 2 && gap < UINT64_MAX / 2)
+		gap *= 2;
 }
 
 static void write_class_points(struct plot *p, const struct plot_side *side, size_t s,
@@ -402,19 +451,41 @@ static void write_class_points(struct plot *p, const struct plot_side *side, siz
 	}
 }
 
+static int choose_region(const struct plot_side *side, uint64_t *start, uint64_t *end)
+{
+	uint64_t *sorted = calloc(side->nr_points + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < side->nr_points; i++)
+		sorted[i] = side->points[i].address;
+	qsort(sorted, side->nr_points, sizeof(*sorted), compare_addresses);
+	find_region(sorted, side->nr_points, start, end);
+	free(sorted);
+	return 0;
+}
+
+static bool has_points(const struct plot_side *side, uint64_t start, uint64_t end)
+{
+	for (size_t i = 0; i < side->nr_points; i++)
+		if (side->points[i].address >= start && side->points[i].address <= end)
+			return true;
+	return false;
+}
+
+/* After shows the region that before does, unless it has no fault there: then it lies elsewhere. */
 static int write_address_map(struct plot *p)
 {
+	uint64_t start = 0, end = 0;
+
 	for (size_t s = 0; s < p->nr_sides; s++) {
 		const struct plot_side *side = &p->sides[s];
-		uint64_t *sorted = calloc(side->nr_points + 1, sizeof(*sorted)), start = 0, end = 0;
+		int err = 0;
 
-		if (!sorted)
-			return -ENOMEM;
-		for (size_t i = 0; i < side->nr_points; i++)
-			sorted[i] = side->points[i].address;
-		qsort(sorted, side->nr_points, sizeof(*sorted), compare_addresses);
-		find_region(sorted, side->nr_points, &start, &end);
-		free(sorted);
+		if (!s || !has_points(side, start, end))
+			err = choose_region(side, &start, &end);
+		if (err)
+			return err;
 		for (unsigned int c = 0; c < NR_CLASSES; c++)
 			write_class_points(p, side, s, c, start, end);
 	}

@@ -243,7 +243,28 @@ void steps_tell_model(const struct steps *s, struct model *m)
 	m->sees_rss = s->probes.seen[EVENT_RSS] && s->rss_is_exact;
 }
 
-/* The events that the report stands on, for those who compare. */
+/* Events of which a recording with faults may well have none. */
+static bool may_be_silent(const struct probe *p)
+{
+	switch (p->role) {
+	case EVENT_WORKER:
+	case EVENT_FORK_COPY:
+	case EVENT_FORK_COPIED:
+	case EVENT_FORK:
+	case EVENT_MM_EXIT:
+	case EVENT_EXEC:
+	case EVENT_TASK_EXIT:
+	case EVENT_COLLAPSE:
+		return true;
+	default:
+		return p->is_return; /* of whatever function */
+	}
+}
+
+/*
+ * The events that the report stands on, for those who compare. trace-cmd may store the formats of
+ * events that it did not record: what comes with every fault counts when it came.
+ */
 static int list_probes(struct steps *s)
 {
 	struct recording *rec = s->rec;
@@ -254,8 +275,7 @@ static int list_probes(struct steps *s)
 	for (size_t i = 0; i < s->probes.nr; i++) {
 		const struct probe *p = &s->probes.list[i];
 
-		/* a worker's probe that never fired says that the worker never ran */
-		if (!p->role || (!p->records && p->role != EVENT_WORKER))
+		if (!(p->role && p->records) && !may_be_silent(p))
 			continue;
 		if (asprintf(&rec->probes[rec->nr_probes], "%s:%s", p->format->system,
 			     p->format->name) < 0)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What it cost to make one PTE usable. Usage: gnuplot -c plots/ns-per-pte.gp DIR
+# reads DIR/ns-per-pte.tsv (fault-analyze plot writes it), draws DIR/ns-per-pte.png and .svg
 name = "ns-per-pte"
 dir = strlen(ARG1) ? ARG1 : "."
 load ARG0[1:strlen(ARG0) - strlen(name.".gp")]."common.gp"
@@ -7,23 +8,31 @@ load ARG0[1:strlen(ARG0) - strlen(name.".gp")]."common.gp"
 f = tsv(name)
 all = titles(f)
 why = reason(f)
-two = strstrt(system("head -n 1 '".f."'"), "\"after\"") > 0
+two = two_sided(f)
 do for [kind in "png svg"] {
 	eval(terminal(kind, name))
 	set title "Time per PTE by class and folio size"
 	if (words(all) == 0) { eval(empty) } else {
-		set style data histogram
-		set style histogram clustered gap 1
-		set style fill solid 1 border rgb "#444444"
-		set boxwidth 0.9
+		top = largest(f, 2) > largest(f, 3) ? largest(f, 2) : largest(f, 3)
+		bottom = least(f, 2) < least(f, 3) || !two ? least(f, 2) : least(f, 3)
+		floor_of(v) = 10 ** floor(log10(v > 0 ? v / 2 : 0.01))
 		set ylabel axis(f)
-		set logscale y
-		set yrange [10:*]
-		set xtics rotate by -30
 		set xlabel "class and size of folio"
-		plot for [side = 1:two + 1] f every ::1 using side + 1:xticlabels(1) \
+		set logscale y
+		set yrange [floor_of(bottom):2 * top]
+		eval(log_tics("y", floor_of(bottom), 2 * top))
+		set xrange [-0.6:rows_of(f) - 0.4]
+		set style fill solid 1 border rgb "#444444"
+		width = two ? 0.36 : 0.6
+		at(side) = two ? (side == 1 ? -0.19 : 0.19) : 0
+		word_of(v) = v == v ? three_digits(v) : "n/a"
+		plot for [side = 1:two + 1] f every ::1 using ($0 + at(side)):side + 1:(width) with boxes \
 			linecolor rgb (side == 1 ? before_color : after_color) \
-			title (side == 2 ? "after" : two ? "before" : "recorded")
+			title (side == 2 ? "after" : two ? "before" : "recorded"), \
+			for [side = 1:two + 1] f every ::1 \
+			using ($0 + at(side)):(column(side + 1) == column(side + 1) ? column(side + 1) : 1.02 * floor_of(bottom)):(word_of(column(side + 1))) \
+			with labels offset 0, 0.6 font ",9" textcolor rgb "#222222" notitle, \
+			f every ::1 using 0:(1.02 * floor_of(bottom)):xticlabels(1) with dots linecolor rgb "#444444" notitle
 	}
 }
 unset output

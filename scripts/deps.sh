@@ -23,6 +23,7 @@ test|module libtraceevent|libtraceevent-dev|libtraceevent-devel|libtraceevent
 build|module libtracefs|libtracefs-dev|libtracefs-devel|libtracefs
 test|command jq|jq|jq|jq
 test|command gnuplot|gnuplot-nox|gnuplot|gnuplot
+test|command script|bsdutils|util-linux|util-linux
 test|command parallel|parallel|parallel|parallel
 32|command i686-linux-gnu-gcc|gcc-i686-linux-gnu||
 ci|command slurmctld|slurmctld|slurm-slurmctld|slurm-llnl

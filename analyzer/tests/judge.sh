@@ -45,6 +45,19 @@ good() {
 	[ ! -s "$tmp/err" ] || wrong "$ran: speaks: $(head -c 400 "$tmp/err")"
 }
 
+# bad_usage WORDS ARG...: one line with a hint, exit 1
+bad_usage() {
+	local words=$1
+
+	shift
+	run "$@"
+	exits 1
+	one_line
+	says "$words"
+	says "; see 'fault-analyze "
+	prints_nothing
+}
+
 # as cmocka: each function below that is named test_* is one
 run_test() {
 	echo "[ RUN      ] $1"

@@ -52,19 +52,6 @@ refused() {
 	done
 }
 
-# bad_usage WORDS ARG...: one line with a hint, exit 1
-bad_usage() {
-	local words=$1
-
-	shift
-	run "$@"
-	exits 1
-	one_line
-	says "$words"
-	says "; see 'fault-analyze "
-	prints_nothing
-}
-
 # --- making files --------------------------------------------------------------------------------
 
 # number FILE OFFSET BYTES: a little-endian one
