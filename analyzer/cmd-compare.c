@@ -171,22 +171,22 @@ static int choose_metrics(struct compare_command *cmd)
 	return cmd->options.nr_metrics ? 0 : wrong("metric", cmd->metrics, "is no figure");
 }
 
-/* Read the files of a side. Returns the worst exit code; stops where nothing could be read. */
+/*
+ * Read the files of a side. Returns an exit code where a file could not be read at all; *worst
+ * becomes that of the others: what was read but damaged is refused later, with its reason.
+ */
 static int read_side(struct compare_command *cmd, char **files, int nr, struct compare_side *side,
-		     struct plot_side *plot)
+		     struct plot_side *plot, int *worst)
 {
-	int worst = EXIT_GOOD;
-
 	for (int i = 0; i < nr; i++) {
 		bool readable;
 		int code = compare_read(&cmd->in, files[i], cmd->split, side, plot, &readable);
 
 		if (code && !readable)
 			return code;
-		if (code > worst)
-			worst = code;
+		*worst = code > *worst ? code : *worst;
 	}
-	return worst;
+	return EXIT_GOOD;
 }
 
 /* Refuse, or with --force only warn of, what is unlike. Returns an exit code. */
@@ -319,16 +319,9 @@ int cmd_compare(int argc, char **argv)
 		code = choose_metrics(&cmd);
 	if (!code)
 		code = find_files(argc, argv, split, files, nr_files);
-	for (size_t s = 0; s < NR_SIDES && !code; s++) {
-		int side_code = read_side(&cmd, files[s], nr_files[s], &sides[s],
-					  cmd.plots ? &cmd.plots[s] : NULL);
-
-		if (side_code > worst)
-			worst = side_code;
-		/* What was read but damaged is refused below, with its reason. */
-		if (side_code && !(sides[s].nr && side_code == EXIT_DAMAGED))
-			code = side_code;
-	}
+	for (size_t s = 0; s < NR_SIDES && !code; s++)
+		code = read_side(&cmd, files[s], nr_files[s], &sides[s],
+				 cmd.plots ? &cmd.plots[s] : NULL, &worst);
 	if (!code)
 		code = check_sides(&cmd, sides);
 	if (!code)
