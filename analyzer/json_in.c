@@ -297,7 +297,7 @@ int report_json_probe(const char *path)
 	if (stat(path, &st))
 		return -errno;
 	if (!S_ISREG(st.st_mode))
-		return 0;
+		return S_ISDIR(st.st_mode) ? -EISDIR : 0;
 	in = fopen(path, "re");
 	if (!in)
 		return -errno;
