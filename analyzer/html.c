@@ -16,21 +16,30 @@ struct html {
 	char *path, *unfinished; /* owned; NULL where it is written in its place */
 };
 
-/* For a phone, a screen and paper: tables scroll by themselves, and shrink when printed. */
+/*
+ * For a phone, a screen and paper: 72 columns of text fit a phone, tables scroll by themselves with
+ * their first column in view, and shrink when printed, as do pictures, in as many columns as fit.
+ */
 static const char style[] =
-	"body{font:15px/1.4 system-ui,sans-serif;margin:1em auto;max-width:70em;padding:0 1em;"
+	"body{font:15px/1.4 system-ui,sans-serif;margin:1em auto;max-width:90em;padding:0 1em;"
 	"color:#222;background:#fff}"
-	"h1{font-size:1.4em}h2{font-size:1.15em;margin-top:1.6em;overflow-wrap:anywhere}"
-	"pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.85em}"
+	"h1{font-size:1.4em}"
+	"h2{font-size:1.15em;margin-top:1.6em;overflow-wrap:anywhere;break-after:avoid}"
+	"pre{font-size:min(.85em,2.1vw);overflow-x:auto}"
 	".wide{overflow-x:auto}"
 	"table{border-collapse:collapse;font-size:.85em;font-variant-numeric:tabular-nums}"
 	"th,td{padding:.2em .6em;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}"
 	"th{background:#f2f2f2}.word{text-align:left}"
-	"figure{margin:1em 0}img{max-width:100%;height:auto}"
+	"td:first-child,th:first-child{position:sticky;left:0}td:first-child{background:#fff;"
+	"box-shadow:inset 0 -1px #ddd}"
+	".pictures{display:grid;gap:1em;"
+	"grid-template-columns:repeat(auto-fit,minmax(min(100%,32em),1fr))}"
+	"figure{margin:0;overflow-x:auto}img{width:100%;min-width:36em;height:auto}"
 	"@page{size:landscape;margin:1cm}"
 	"@media print{body{max-width:none;margin:0;padding:0;font-size:9pt}.wide{overflow:visible}"
-	"table{font-size:5.5pt}th,td{padding:.1em .2em;white-space:normal}"
-	"figure,tr{break-inside:avoid}}";
+	"pre{font-size:8pt}table{font-size:5.5pt}th,td{padding:.1em .2em;white-space:normal}"
+	".pictures{grid-template-columns:1fr 1fr}figure,tr{break-inside:avoid}"
+	"img{min-width:0}}";
 
 void html_write(FILE *out, const char *text)
 {

@@ -22,6 +22,10 @@
 	"per_folio_latency_ns.sum,time_to_complete_ns.p50,time_to_complete_ns.max,"       \
 	"ptes_per_fault.p50,ptes_per_fault.max"
 
+#define COMPARE_COLUMNS_LIST                                                          \
+	"class,from,order,level,metric,before,after,change_percent,ci95_low_percent," \
+	"ci95_high_percent,runs_before,runs_after,p,exact,verdict"
+
 /* Put what @write writes as text into the page. */
 static int add_text(FILE *out, int (*write)(FILE *text, const void *arg), const void *arg)
 {
@@ -94,12 +98,13 @@ static int add_pictures(struct html *page, const struct plot_side *sides, size_t
 		free(dir);
 		return err;
 	}
-	fputs("<h2>Pictures</h2>\n", html_body(page));
+	fputs("<h2>Pictures</h2>\n<div class=\"pictures\">\n", html_body(page));
 	err = plot_write_all(dir, sides, nr_sides, &name);
 	progress_begin(&progress);
 	for (size_t i = 0; plot_name(i) && !err; i++)
 		err = add_picture(page, dir, plot_name(i), &progress, reason, size);
 	progress_end(&progress);
+	fputs("</div>\n", html_body(page));
 	if (err == -ECANCELED) {
 		fputs("<p>No pictures: ", html_body(page));
 		html_write(html_body(page), reason);
@@ -209,13 +214,25 @@ static int write_compare_text(FILE *out, const void *arg)
 	return compare_text(out, words->c, words->options);
 }
 
+/* All columns but those that say nothing here: one architecture, no groups. */
+static const char *compare_list(const struct comparison *c)
+{
+	bool groups = false;
+
+	for (size_t i = 0; i < c->nr_rows; i++)
+		groups |= c->rows[i].label != NULL;
+	if (c->nr_blocks > 1 || groups)
+		return "arch,group," COMPARE_COLUMNS_LIST;
+	return COMPARE_COLUMNS_LIST;
+}
+
 int html_compare(const char *path, const struct comparison *c, const struct compare_output *options,
 		 const struct plot_side plots[NR_SIDES], char *reason, size_t size)
 {
 	struct compare_output brief = *options;
 	const struct compare_words words = { c, &brief };
 	struct html *page = open_page(path, "fault-analyze compare", reason, size);
-	int err;
+	int err, pictures_err = 0;
 
 	if (!page)
 		return -errno;
@@ -223,8 +240,11 @@ int html_compare(const char *path, const struct comparison *c, const struct comp
 		brief.view = VIEW_BRIEF; /* the table has all of it */
 	err = add_text(html_body(page), write_compare_text, &words);
 	if (!err)
-		err = compare_table(html_body(page), FORMAT_HTML, c, options->columns);
-	if (!err)
-		err = add_pictures(page, plots, NR_SIDES, reason, size);
-	return finish(page, err, path, reason, size);
+		err = pictures_err = add_pictures(page, plots, NR_SIDES, reason, size);
+	if (!err || err == -ECANCELED) {
+		fputs("<h2>All figures</h2>\n", html_body(page));
+		err = compare_table(html_body(page), FORMAT_HTML, c,
+				    options->columns ? options->columns : compare_list(c));
+	}
+	return finish(page, err ? err : pictures_err, path, reason, size);
 }

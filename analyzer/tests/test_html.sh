@@ -109,12 +109,24 @@ pictures() {
 	done
 }
 
-# On a phone nothing but the tables, which scroll by themselves, is wider than the screen.
+# On a phone nothing is wider than the screen but what scrolls by itself: tables and pictures. The table of a
+# comparison, 72 columns of text, need not.
 fits_a_phone() {
-	sed 's|</body>|<script>onload = () => document.title = document.documentElement.scrollWidth <= innerWidth ? "fits" : "too wide"</script></body>|' \
-		"$dir/report.html" >"$dir/phone.html"
-	browse --window-size=390,800 --dump-dom "file://$dir/phone.html" |
-		grep -q '<title>fits</title>'
+	local page width
+	for page in report compare; do
+		sed 's|</body>|<script>onload = () => document.title = [document.documentElement, ...document.querySelectorAll("pre")].slice(0, 2).map(e => e.scrollWidth <= innerWidth \&\& e.scrollWidth <= e.clientWidth + 1).join()</script></body>|' \
+			"$dir/$page.html" >"$dir/phone.html"
+		[ $page = compare ] && width='true,true' || width='true,'
+		browse --window-size=390,800 --dump-dom "file://$dir/phone.html" | grep -q "<title>$width" || return 1
+	done
+}
+
+# On paper pictures stand two in a row: a comparison takes a few pages, not one for each.
+prints() {
+	browse --print-to-pdf="$dir/page.pdf" "file://$dir/compare.html"
+	local nr
+	nr=$(grep -ac "/Type */Page\\b" "$dir/page.pdf")
+	[ "$nr" -ge 2 ] && [ "$nr" -le 8 ]
 }
 
 # A page that cannot be written leaves nothing, and one line.
@@ -131,6 +143,7 @@ ok compare_tables compare_tables
 ok self_contained self_contained
 ok pictures pictures
 ok fits_a_phone fits_a_phone
+ok prints prints
 ok nothing_half_written nothing_half_written
 echo "[  PASSED  ] $passed test(s)."
 [ "$failed" -eq 0 ] || { echo "[  FAILED  ] $failed test(s)."; exit 1; }
