@@ -7,21 +7,15 @@
 #include <kunit/resource.h>
 #include <kunit/test.h>
 #include <linux/mm.h>
-#include <linux/mm_inline.h>
-#include <linux/mman.h>
 #include <linux/mmu_notifier.h>
 #include <linux/moduleparam.h>
 #include <linux/pgtable.h>
-#include <linux/sched/mm.h>
-#include <linux/uaccess.h>
-#include <linux/userfaultfd_k.h>
-
-#include <asm/syscall.h>
-#include <asm/unistd.h>
 
 #include "../internal.h"
 
 #if defined(FPB_RESPECT_WRITE) && defined(CONFIG_TRANSPARENT_HUGEPAGE)
+
+#include "folio_batch_live.h"
 
 /* Knobs: boot parameters, set as a write to /sys/module/kernel/parameters would. */
 
@@ -88,285 +82,6 @@ static void knob_set(struct kunit *test, const char *name, const char *value)
 	knob_set_param(test, param, value);
 }
 
-/* A folio in the mm of the test, and forks of that mm. */
-
-#define LIVE_SIZE	(4 * PMD_SIZE)
-#define MAX_PAGES	256	/* of a folio that is mapped by PTEs here */
-
-struct live {
-	struct kunit *test;
-	struct mm_struct *mm;
-	struct vm_area_struct *vma;
-	unsigned long addr;	/* of the folio's page 0; at first the start of a page table */
-	unsigned int nr;	/* of its pages */
-	struct folio *folio;
-	spinlock_t *ptl;	/* of the PTE that live_lock() returned */
-};
-
-static void restore_anon_orders(void *data)
-{
-	unsigned long *before = data;
-
-	WRITE_ONCE(huge_anon_orders_always, before[0]);
-	WRITE_ONCE(huge_anon_orders_inherit, before[1]);
-}
-
-/* Lets anonymous faults allocate folios of @order and no others until the test ends. */
-static void allow_anon_order(struct kunit *test, unsigned int order)
-{
-	unsigned long *before = kunit_kcalloc(test, 2, sizeof(*before), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, before);
-	before[0] = READ_ONCE(huge_anon_orders_always);
-	before[1] = READ_ONCE(huge_anon_orders_inherit);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, restore_anon_orders, before), 0);
-	WRITE_ONCE(huge_anon_orders_always, order ? BIT(order) : 0);
-	WRITE_ONCE(huge_anon_orders_inherit, 0);
-}
-
-static unsigned long page_addr(struct live *l, unsigned int page)
-{
-	return l->addr + page * PAGE_SIZE;
-}
-
-static pte_t *live_lock(struct live *l, struct mm_struct *mm, unsigned int page)
-{
-	return pte_offset_map_lock(mm, mm_find_pmd(mm, page_addr(l, page)), page_addr(l, page),
-				   &l->ptl);
-}
-
-static pte_t live_pte(struct live *l, struct mm_struct *mm, unsigned int page)
-{
-	pte_t *ptep = live_lock(l, mm, page), pte = __pte(0);
-
-	if (ptep) {
-		pte = ptep_get(ptep);
-		pte_unmap_unlock(ptep, l->ptl);
-	}
-	return pte;
-}
-
-static void store(struct live *l, unsigned int page, u8 value)
-{
-	KUNIT_ASSERT_EQ(l->test, copy_to_user((void __user *)page_addr(l, page), &value, 1), 0);
-}
-
-/* A store by the mm that is not the test's own, or with FOLL_FORCE. */
-static void store_remote(struct live *l, struct mm_struct *mm, unsigned int page, u8 value,
-			 unsigned int gup_flags)
-{
-	KUNIT_ASSERT_EQ(l->test, access_remote_vm(mm, page_addr(l, page), &value, 1,
-						  FOLL_WRITE | gup_flags), 1);
-}
-
-/* Each page holds a byte of its own. */
-static u8 content(unsigned int page)
-{
-	return 1 + page % 251;
-}
-
-/* All pages of @mm but @odd hold their own byte; @odd, if there is such a page, holds @value. */
-static void expect_content(struct live *l, struct mm_struct *mm, unsigned int odd, u8 value)
-{
-	unsigned int i, wrong = 0;
-
-	for (i = 0; i < l->nr; i++) {
-		u8 is = 0;
-
-		if (access_remote_vm(mm, page_addr(l, i), &is, 1, 0) != 1)
-			wrong++;
-		else
-			wrong += is != (i == odd ? value : content(i));
-	}
-	KUNIT_EXPECT_EQ_MSG(l->test, wrong, 0, "pages with the wrong content in the %s",
-			    mm == l->mm ? "parent" : "child");
-}
-
-/*
- * A PTE as a character:
- *
- *	w, x, r	of the folio: writable and exclusive; read-only and exclusive; read-only
- *	n, u	of the folio: NUMA-hinting; userfaultfd write-protected
- *	c, e	of a small folio, exclusive: writable; read-only
- *	C	of another folio of the same order at the same place, exclusive and writable
- *	.	none
- */
-static char pte_char(struct live *l, struct mm_struct *mm, unsigned int page)
-{
-	pte_t pte = live_pte(l, mm, page);
-	struct folio *folio;
-	struct page *mapped;
-	bool exclusive;
-
-	if (pte_none(pte))
-		return '.';
-	if (!pte_present(pte))
-		return '?';
-	mapped = pte_page(pte);
-	folio = page_folio(mapped);
-	exclusive = PageAnonExclusive(mapped);
-	if (folio != l->folio) {
-		if (!exclusive)
-			return '?';
-		if (!folio_test_large(folio))
-			return pte_write(pte) ? 'c' : 'e';
-		return folio_nr_pages(folio) == l->nr && folio_page_idx(folio, mapped) == page &&
-		       pte_write(pte) ? 'C' : '?';
-	}
-	if (folio_page_idx(folio, mapped) != page)
-		return '!';
-	if (pte_protnone(pte))
-		return pte_write(pte) ? '!' : 'n';
-	if (pte_uffd(pte))
-		return pte_write(pte) ? '!' : 'u';
-	if (pte_write(pte))
-		return exclusive ? 'w' : '!';
-	return exclusive ? 'x' : 'r';
-}
-
-static void expect_ptes(struct live *l, struct mm_struct *mm, const char *want)
-{
-	char is[MAX_PAGES + 1];
-	unsigned int i;
-
-	for (i = 0; i < l->nr; i++)
-		is[i] = pte_char(l, mm, i);
-	is[i] = '\0';
-	KUNIT_EXPECT_STREQ_MSG(l->test, is, want, "%s", mm == l->mm ? "parent" : "child");
-}
-
-/* Pages @first to @last are @some, all others are @common. */
-static void expect_range(struct live *l, struct mm_struct *mm, char common, unsigned int first,
-			 unsigned int last, char some)
-{
-	char want[MAX_PAGES + 1] = { };
-
-	memset(want, common, l->nr);
-	memset(want + first, some, last - first + 1);
-	expect_ptes(l, mm, want);
-}
-
-static void expect_all(struct live *l, struct mm_struct *mm, char common)
-{
-	expect_range(l, mm, common, 0, 0, common);
-}
-
-/* Makes the PTE of a page, and the page, what @state says. */
-static void set_state(struct live *l, unsigned int page, char state)
-{
-	struct page *mapped = folio_page(l->folio, page);
-	pte_t pte, *ptep;
-
-	if (state == '.') {
-		KUNIT_ASSERT_EQ(l->test, do_madvise(l->mm, page_addr(l, page), PAGE_SIZE,
-						    MADV_DONTNEED), 0);
-		return;
-	}
-	ptep = live_lock(l, l->mm, page);
-	KUNIT_ASSERT_NOT_NULL(l->test, ptep);
-	pte = ptep_clear_flush(l->vma, page_addr(l, page), ptep);
-	if (state == 'r' || state == 'u' || state == 'n')
-		ClearPageAnonExclusive(mapped);
-	else
-		SetPageAnonExclusive(mapped);
-	if (state != 'w')
-		pte = pte_wrprotect(pte);
-	if (state == 'n')
-		pte = pte_modify(pte, vm_get_page_prot(VM_NONE));
-	if (state == 'u')
-		pte = pte_mkuffd(pte);
-	set_pte_at(l->mm, page_addr(l, page), ptep, pte);
-	pte_unmap_unlock(ptep, l->ptl);
-}
-
-static void set_states(struct live *l, const char *states)
-{
-	unsigned int i;
-
-	for (i = 0; i < l->nr; i++) {
-		if (states[i] != pte_char(l, l->mm, i))
-			set_state(l, i, states[i]);
-	}
-	expect_ptes(l, l->mm, states);
-}
-
-static struct live *live_create(struct kunit *test, unsigned int order)
-{
-	struct live *l = kunit_kzalloc(test, sizeof(*l), GFP_KERNEL);
-	unsigned long addr;
-	unsigned int i;
-
-	KUNIT_ASSERT_NOT_NULL(test, l);
-	allow_anon_order(test, order);
-	addr = kunit_vm_mmap(test, NULL, 0, LIVE_SIZE, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, 0);
-	KUNIT_ASSERT_NE(test, addr, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(addr));
-	l->test = test;
-	l->mm = current->mm;
-	l->addr = ALIGN(addr, PMD_SIZE);
-	l->vma = vma_lookup(l->mm, l->addr);
-	l->nr = 1 << order;
-	for (i = 0; i < l->nr; i++)
-		store(l, i, content(i));
-	if (order < PMD_ORDER) {
-		l->folio = pfn_folio(pte_pfn(live_pte(l, l->mm, 0)));
-		KUNIT_ASSERT_EQ(test, folio_order(l->folio), order);
-		expect_all(l, l->mm, 'w');
-	}
-	lru_add_drain();
-	return l;
-}
-
-KUNIT_DEFINE_ACTION_WRAPPER(mmput_action, mmput, struct mm_struct *);
-
-/* What fork does with the address space. */
-static struct mm_struct *live_fork(struct live *l)
-{
-	struct mm_struct *child = mm_alloc();
-
-	KUNIT_ASSERT_NOT_NULL(l->test, child);
-	KUNIT_ASSERT_EQ(l->test, kunit_add_action_or_reset(l->test, mmput_action, child), 0);
-	KUNIT_ASSERT_EQ(l->test, dup_mmap(child, l->mm), 0);
-	return child;
-}
-
-static void live_exit(struct live *l, struct mm_struct *child)
-{
-	kunit_release_action(l->test, mmput_action, child);
-}
-
-static void live_vm_flags(struct live *l, vm_flags_t set, vm_flags_t clear)
-{
-	mmap_write_lock(l->mm);
-	vm_flags_mod(l->vma, set, clear);
-	mmap_write_unlock(l->mm);
-}
-
-static void unshare(struct live *l, unsigned int page)
-{
-	vm_fault_t ret;
-
-	mmap_read_lock(l->mm);
-	ret = handle_mm_fault(l->vma, page_addr(l, page), FAULT_FLAG_UNSHARE, NULL);
-	mmap_read_unlock(l->mm);
-	KUNIT_ASSERT_FALSE(l->test, ret & (VM_FAULT_ERROR | VM_FAULT_RETRY));
-}
-
-static long live_mremap(unsigned long from, unsigned long size, unsigned long to)
-{
-#if defined(CONFIG_ARM64)
-	struct pt_regs regs = {
-		.regs = { from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to }, .orig_x0 = from,
-	};
-#else
-	struct pt_regs regs = {
-		.di = from, .si = size, .dx = size, .r10 = MREMAP_MAYMOVE | MREMAP_FIXED, .r8 = to,
-	};
-#endif
-	return sys_call_table[__NR_mremap](&regs);
-}
-
 /* All contpte blocks that the folio fills are folded; other architectures have none. */
 static void expect_folded(struct live *l, struct mm_struct *mm)
 {
@@ -417,10 +132,10 @@ static void test_reuse_window(struct kunit *test)
 	knob_set(test, "wp_reuse_batch", w->batch);
 	l = live_create(test, w->order);
 	live_exit(l, live_fork(l));
-	expect_all(l, l->mm, 'r');
+	expect_all(l, l->mm, 'r', "parent");
 	store(l, w->page, 252);
-	expect_range(l, l->mm, 'r', w->first, w->last, 'w');
-	expect_content(l, l->mm, w->page, 252);
+	expect_range(l, l->mm, 'r', w->first, w->last, 'w', "parent");
+	expect_content_of(l, l->mm, w->page, 252);
 	if (w->last - w->first > 1)
 		expect_folded(l, l->mm);
 	KUNIT_EXPECT_EQ(test, folio_mapcount(l->folio), l->nr);
@@ -439,8 +154,8 @@ static void test_reuse_in_child(struct kunit *test)
 	child = live_fork(l);
 	KUNIT_ASSERT_EQ(test, vm_munmap(l->addr, l->nr * PAGE_SIZE), 0);
 	store_remote(l, child, 5, 252, 0);
-	expect_all(l, child, 'w');
-	expect_content(l, child, 5, 252);
+	expect_all(l, child, 'w', "child");
+	expect_content_of(l, child, 5, 252);
 }
 
 enum how { STORE, FORCE, UNSHARE };
@@ -506,18 +221,18 @@ static void check_fault(struct kunit *test, const struct fault *f)
 		store_remote(l, l->mm, f->page, 252, FOLL_FORCE);
 		break;
 	case UNSHARE:
-		unshare(l, f->page);
+		live_fault(l, f->page, FAULT_FLAG_UNSHARE);
 		break;
 	}
-	expect_ptes(l, l->mm, f->after);
+	expect_ptes(l, l->mm, f->after, "parent");
 	if (!strchr(f->before, '.') && !strchr(f->before, 'n'))
-		expect_content(l, l->mm, f->how == UNSHARE ? l->nr : f->page, 252);
+		expect_content_of(l, l->mm, f->how == UNSHARE ? l->nr : f->page, 252);
 	if (child) {
 		const char *x = strchr(f->before, 'x');
 		unsigned int odd = x ? x - f->before : 0;
 
-		expect_range(l, child, 'r', odd, odd, x ? 'x' : 'r');
-		expect_content(l, child, l->nr, 0);
+		expect_range(l, child, 'r', odd, odd, x ? 'x' : 'r', "child");
+		expect_content_of(l, child, l->nr, 0);
 	}
 	live_vm_flags(l, f->clear, f->set);
 	if (f->pinned)
@@ -548,7 +263,7 @@ static void track_soft_dirty(struct live *l, const char *dirty)
 
 static void expect_soft_dirty(struct live *l, const char *want)
 {
-	char is[MAX_PAGES + 1];
+	char is[LIVE_PAGES + 1];
 	unsigned int i;
 
 	for (i = 0; i < l->nr; i++)
@@ -569,10 +284,10 @@ static void test_reuse_soft_dirty(struct kunit *test)
 	track_soft_dirty(l, "0101");
 	store(l, 2, 252);
 	expect_soft_dirty(l, "0111");
-	expect_ptes(l, l->mm, "xwww");
+	expect_ptes(l, l->mm, "xwww", "parent");
 	store(l, 0, content(0));
 	expect_soft_dirty(l, "1111");
-	expect_content(l, l->mm, 2, 252);
+	expect_content_of(l, l->mm, 2, 252);
 }
 
 /* Pages 0 to 4 and 5 to 15 are apart: a store to one part leaves the other alone. */
@@ -580,13 +295,13 @@ static void check_two_parts(struct live *l)
 {
 	live_exit(l, live_fork(l));
 	store(l, 1, content(1));
-	expect_range(l, l->mm, 'r', 0, 4, 'w');
+	expect_range(l, l->mm, 'r', 0, 4, 'w', "parent");
 	live_exit(l, live_fork(l));
 	store(l, 14, content(14));
-	expect_range(l, l->mm, 'r', 5, 15, 'w');
+	expect_range(l, l->mm, 'r', 5, 15, 'w', "parent");
 	store(l, 1, content(1));
-	expect_all(l, l->mm, 'w');
-	expect_content(l, l->mm, l->nr, 0);
+	expect_all(l, l->mm, 'w', "parent");
+	expect_content_of(l, l->mm, l->nr, 0);
 }
 
 /* Where the VMA ends inside of the folio, what the next VMA maps is left alone. */
@@ -603,14 +318,11 @@ static void test_reuse_two_vmas(struct kunit *test)
 /* Where the page table ends inside of the folio, what the next table maps is left alone. */
 static void test_reuse_two_tables(struct kunit *test)
 {
-	unsigned long to;
 	struct live *l;
 
 	knob_set(test, "wp_reuse_batch", "folio");
 	l = live_create(test, 4);
-	to = l->addr + 2 * PMD_SIZE - 5 * PAGE_SIZE;
-	KUNIT_ASSERT_EQ(test, live_mremap(l->addr, l->nr * PAGE_SIZE, to), to);
-	l->addr = to;
+	live_mremap(l, l->addr + 2 * PMD_SIZE - 5 * PAGE_SIZE);
 	check_two_parts(l);
 }
 
@@ -624,14 +336,14 @@ static void test_reuse_foreign_page(struct kunit *test)
 	l = live_create(test, 4);
 	child = live_fork(l);
 	store(l, 6, 252);
-	expect_range(l, l->mm, 'r', 6, 6, 'c');
+	expect_range(l, l->mm, 'r', 6, 6, 'c', "parent");
 	live_exit(l, child);
 	live_exit(l, live_fork(l));
 	store(l, 2, content(2));
-	expect_range(l, l->mm, 'w', 6, 6, '?');
+	expect_range(l, l->mm, 'w', 6, 6, '?', "parent");
 	KUNIT_EXPECT_FALSE(test, pte_write(live_pte(l, l->mm, 6)));
 	KUNIT_EXPECT_FALSE(test, PageAnonExclusive(pte_page(live_pte(l, l->mm, 6))));
-	expect_content(l, l->mm, 6, 252);
+	expect_content_of(l, l->mm, 6, 252);
 }
 
 /* Copy: wp_copy_batch */
@@ -708,20 +420,20 @@ static void test_copy(struct kunit *test)
 	anon = percpu_counter_sum(&l->mm->rss_stat[MM_ANONPAGES]);
 	child = live_fork(l);
 	store_heard(l, l->nr - 1, 252);
-	expect_all(l, l->mm, 'C');
-	expect_all(l, child, 'r');
+	expect_all(l, l->mm, 'C', "parent");
+	expect_all(l, child, 'r', "child");
 	expect_folded(l, l->mm);
 	expect_folded(l, child);
-	expect_content(l, l->mm, l->nr - 1, 252);
-	expect_content(l, child, l->nr, 0);
+	expect_content_of(l, l->mm, l->nr - 1, 252);
+	expect_content_of(l, child, l->nr, 0);
 	KUNIT_EXPECT_EQ(test, percpu_counter_sum(&l->mm->rss_stat[MM_ANONPAGES]), anon);
 	KUNIT_EXPECT_EQ(test, folio_mapcount(l->folio), l->nr);
 	KUNIT_EXPECT_EQ(test, folio_ref_count(l->folio), l->nr);
 
 	store_remote(l, child, 0, 253, 0);
-	KUNIT_EXPECT_EQ(test, pte_char(l, child, 0), 'w');
-	expect_content(l, child, 0, 253);
-	expect_content(l, l->mm, l->nr - 1, 252);
+	KUNIT_EXPECT_EQ(test, pte_state(l, child, 0), 'w');
+	expect_content_of(l, child, 0, 253);
+	expect_content_of(l, l->mm, l->nr - 1, 252);
 }
 
 /* The child's store copies the whole folio as well. */
@@ -734,10 +446,10 @@ static void test_copy_in_child(struct kunit *test)
 	l = live_create(test, 4);
 	child = live_fork(l);
 	store_remote(l, child, 3, 252, 0);
-	expect_all(l, child, 'C');
-	expect_all(l, l->mm, 'r');
-	expect_content(l, child, 3, 252);
-	expect_content(l, l->mm, l->nr, 0);
+	expect_all(l, child, 'C', "child");
+	expect_all(l, l->mm, 'r', "parent");
+	expect_content_of(l, child, 3, 252);
+	expect_content_of(l, l->mm, l->nr, 0);
 }
 
 /* Here all but the first case copy a page, or reuse it, as if the parameter were off. */
@@ -767,10 +479,10 @@ static void expect_page_copied(struct live *l, unsigned int page)
 	struct mm_struct *child = live_fork(l);
 
 	store(l, page, 252);
-	expect_range(l, l->mm, 'r', page, page, 'c');
-	expect_all(l, child, 'r');
-	expect_content(l, l->mm, page, 252);
-	expect_content(l, child, l->nr, 0);
+	expect_range(l, l->mm, 'r', page, page, 'c', "parent");
+	expect_all(l, child, 'r', "child");
+	expect_content_of(l, l->mm, page, 252);
+	expect_content_of(l, child, l->nr, 0);
 }
 
 struct tracked {
@@ -804,10 +516,10 @@ static void test_copy_soft_dirty(struct kunit *test)
 	child = live_fork(l);
 	track_soft_dirty(l, c->before);
 	store(l, c->page, 252);
-	expect_ptes(l, l->mm, c->ptes);
+	expect_ptes(l, l->mm, c->ptes, "parent");
 	expect_soft_dirty(l, c->after);
-	expect_content(l, l->mm, c->page, 252);
-	expect_content(l, child, l->nr, 0);
+	expect_content_of(l, l->mm, c->page, 252);
+	expect_content_of(l, child, l->nr, 0);
 }
 
 /* Half of the folio is in another VMA. */
@@ -824,14 +536,11 @@ static void test_copy_two_vmas(struct kunit *test)
 /* Moved off its natural alignment. */
 static void test_copy_misaligned(struct kunit *test)
 {
-	unsigned long to;
 	struct live *l;
 
 	knob_set(test, "wp_copy_batch", "on");
 	l = live_create(test, 4);
-	to = l->addr + 2 * PMD_SIZE + 3 * PAGE_SIZE;
-	KUNIT_ASSERT_EQ(test, live_mremap(l->addr, l->nr * PAGE_SIZE, to), to);
-	l->addr = to;
+	live_mremap(l, l->addr + 2 * PMD_SIZE + 3 * PAGE_SIZE);
 	expect_page_copied(l, 9);
 }
 
@@ -870,13 +579,14 @@ static void both_on(struct kunit *test)
 static void test_pmd_mapped(struct kunit *test)
 {
 	struct mm_struct *child;
+	unsigned int i;
 	struct live *l;
 	pmd_t pmd;
 
-	if (!has_transparent_hugepage())
-		kunit_skip(test, "this machine has no huge pages");
 	both_on(test);
-	l = live_create(test, PMD_ORDER);
+	l = live_map(test, PMD_ORDER);
+	for (i = 0; i < l->nr; i++)
+		store(l, i, content(i));
 	pmd = pmdp_get(mm_find_pmd(l->mm, l->addr));
 	KUNIT_ASSERT_TRUE(test, pmd_trans_huge(pmd));
 	l->folio = page_folio(pmd_page(pmd));
@@ -884,20 +594,20 @@ static void test_pmd_mapped(struct kunit *test)
 	store(l, 100, content(100));
 	pmd = pmdp_get(mm_find_pmd(l->mm, l->addr));
 	KUNIT_EXPECT_TRUE(test, pmd_trans_huge(pmd) && pmd_write(pmd));
-	expect_content(l, l->mm, l->nr, 0);
+	expect_content_of(l, l->mm, l->nr, 0);
 
 	/* Shared: the PMD is split, and the page copied alone. */
 	child = live_fork(l);
 	store(l, 100, 252);
-	KUNIT_EXPECT_EQ(test, pte_char(l, l->mm, 100), 'c');
-	KUNIT_EXPECT_EQ(test, pte_char(l, l->mm, 99), 'r');
-	KUNIT_EXPECT_EQ(test, pte_char(l, l->mm, 101), 'r');
-	expect_content(l, l->mm, 100, 252);
-	expect_content(l, child, l->nr, 0);
+	KUNIT_EXPECT_EQ(test, pte_state(l, l->mm, 100), 'c');
+	KUNIT_EXPECT_EQ(test, pte_state(l, l->mm, 99), 'r');
+	KUNIT_EXPECT_EQ(test, pte_state(l, l->mm, 101), 'r');
+	expect_content_of(l, l->mm, 100, 252);
+	expect_content_of(l, child, l->nr, 0);
 	/* Of PMD order, it is copied page by page also when PTEs map it. */
 	store(l, 300, content(300));
-	KUNIT_EXPECT_EQ(test, pte_char(l, l->mm, 300), 'c');
-	KUNIT_EXPECT_EQ(test, pte_char(l, l->mm, 301), 'r');
+	KUNIT_EXPECT_EQ(test, pte_state(l, l->mm, 300), 'c');
+	KUNIT_EXPECT_EQ(test, pte_state(l, l->mm, 301), 'r');
 }
 
 static void test_small(struct kunit *test)
@@ -909,13 +619,13 @@ static void test_small(struct kunit *test)
 	l = live_create(test, 0);
 	child = live_fork(l);
 	store(l, 0, 252);
-	expect_all(l, l->mm, 'c');
-	expect_content(l, child, l->nr, 0);
+	expect_all(l, l->mm, 'c', "parent");
+	expect_content_of(l, child, l->nr, 0);
 	l->folio = pfn_folio(pte_pfn(live_pte(l, l->mm, 0)));
 	lru_add_drain();
 	live_exit(l, live_fork(l));
 	store(l, 0, 253);
-	expect_all(l, l->mm, 'w');
+	expect_all(l, l->mm, 'w', "parent");
 }
 
 static struct kunit_case patches_cases[] = {

@@ -2,7 +2,7 @@
 # The KUnit suite folio_batch in kernels of its own. ARCH=um|x86_64|arm64 KVER=7.3|6.12 KSRC=dir
 # CONFIG=correctness|latency|kasan; scripts/kunit.sh says what else it takes.
 
-.PHONY: kunit kunit-all kunit-ci kunit-mutants kunit-style kunit-scripts-test
+.PHONY: kunit kunit-all kunit-ci kunit-bench kunit-mutants kunit-style kunit-tree kunit-scripts-test
 
 ## kunit: build and run the KUnit suite folio_batch (ARCH, KVER, KSRC, CONFIG)
 kunit:
@@ -16,9 +16,17 @@ kunit-all:
 kunit-ci:
 	@scripts/kunit-ci.sh 7.3
 
+## kunit-bench: measure the helpers, ns per PTE, twice, and expect the same (ARCH=x86_64 or arm64)
+kunit-bench:
+	@scripts/bench-kunit.sh
+
 ## kunit-mutants: plant bugs into the kernel, one a boot, and expect each to be found
 kunit-mutants:
 	@scripts/mutate-kunit.sh
+
+## kunit-tree: install the suite into a scratch tree, run kunit.py there as it stands, remove it again
+kunit-tree:
+	@scripts/test-kunit-tree.sh
 
 ## kunit-style: checkpatch.pl --strict, W=1 and sparse
 kunit-style:

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Does what a reviewer does: installs the suite into a kernel tree, runs kunit.py there as it stands, removes it.
+#
+# usage: [KVER=7.3|6.12] scripts/test-kunit-tree.sh [ARCH...]        (um x86_64 arm64)
+#
+# The tree is a scratch copy of Debian's source in the cache. kunit.py gets no option of ours: its own
+# configuration, its own build folder. A cold run takes a quarter of an hour an architecture; what kunit.py says is
+# in build/kunit/tree-ARCH.log. Exit 1 when a run fails, when no case ran, or when a file of the tree differs
+# after "install-kunit.sh --remove".
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=scripts/lib.sh
+. "$here/lib.sh"
+kver=${KVER:-7.3}
+out=$here/../build/kunit
+tree=$cache_dir/kunit/$kver-plain
+minutes=90
+
+# The command of README.md for one architecture.
+run() {
+	local arch=$1 options=()
+	case $arch in
+	um) ;;
+	x86_64) options=(--arch=x86_64) ;;
+	arm64) options=(--arch=arm64 --cross_compile=aarch64-linux-gnu-) ;;
+	*) die "no ARCH $arch: um, x86_64 or arm64" ;;
+	esac
+	cd "$tree"
+	say "$arch: ./tools/testing/kunit/kunit.py run ${options[*]} folio_batch"
+	limited "$minutes" ./tools/testing/kunit/kunit.py run "${options[@]}" folio_batch >"$out/tree-$arch.log" 2>&1 ||
+		die "$arch fails in a plain tree: see $out/tree-$arch.log"
+	grep -qE 'Testing complete.*passed: [1-9]' "$out/tree-$arch.log" ||
+		die "$arch: no case ran in a plain tree: see $out/tree-$arch.log"
+	echo "$arch $kver: $(sed -n 's/.*Testing complete\. //p' "$out/tree-$arch.log")"
+}
+
+main() {
+	local source arch
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+	mkdir -p "$out" "$tree"
+	out=$(cd "$out" && pwd)
+	lock "$tree.lock"
+	source=$("$here/kernel-source.sh" "$kver")
+	# Hard links, which neither install-kunit.sh nor a build writes through.
+	rsync -a --delete --exclude=/.kunit --link-dest="$source/" "$source/" "$tree/"
+	"$here/install-kunit.sh" "$tree"
+	for arch; do
+		(run "$arch")
+	done
+	"$here/install-kunit.sh" "$tree" --remove
+	diff -rq --exclude=.kunit --exclude=__pycache__ "$source" "$tree" >&2 ||
+		die "install-kunit.sh --remove does not restore the tree: see above"
+	echo "$kver: the tree is as it was"
+}
+
+[ $# -gt 0 ] || set -- um x86_64 arm64
+main "$@"
