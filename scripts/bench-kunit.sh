@@ -6,13 +6,13 @@
 # usage: [ARCH=x86_64|arm64] [KVER=...] [KSRC=...] scripts/bench-kunit.sh
 #
 # ARCH is x86_64 unless given; the rest is as for kunit.sh. Exit 1 when a line of one run has no partner in the
-# other or differs from it by more than 1 %. build/kunit/bench/ARCH/first and second keep the runs; stdout gets
-# ns per PTE as a table: of one call on all PTEs, and of one call a PTE.
+# other or differs from it by more than 1 %. OUT (build/kunit/bench)/ARCH/first and second keep the runs;
+# stdout gets ns per PTE as a table: of one call on all PTEs, and of one call a PTE.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
 . "$here/lib.sh"
-out=$here/../build/kunit/bench
+out=${OUT:-$here/../build/kunit/bench}
 
 # Writes lines "HELPER NR BATCHED SINGLE" of the KTAP in folder $1 to $1/figures.
 read_figures() {

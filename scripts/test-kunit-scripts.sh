@@ -28,6 +28,13 @@ refuses() {
 	! "$@" >"$work/said" 2>&1 && [ "$(wc -l <"$work/said")" = 1 ] && grep -qF -- "$words" "$work/said"
 }
 
+# ends_with WORDS COMMAND...: the command must fail, and its last line hold WORDS.
+ends_with() {
+	local words=$1
+	shift
+	! "$@" >"$work/said" 2>&1 && tail -1 "$work/said" | grep -F -- "$words"
+}
+
 # A tree that has what install-kunit.sh touches and looks for.
 make_tree() {
 	rm -rf "$work/tree" "$work/before"
@@ -74,10 +81,75 @@ expect 'refuses KASAN on UML' refuses 'is for ARCH=x86_64' env CONFIG=kasan "$he
 expect 'refuses a source that is not there' refuses 'no folder' env KSRC="$work/none" "$here/kunit.sh"
 expect 'refuses a source that is no kernel' refuses 'no kernel tree' env KSRC="$work/before/lib" "$here/kunit.sh"
 expect 'refuses an unknown version' refuses 'usage:' "$here/kernel-source.sh" 2.6
+
+# What is missing, by its package: with each tool that is there, the next one is asked for.
 mkdir "$work/bin"
 for tool in bash dirname; do
 	ln -s "$(command -v $tool)" "$work/bin"
 done
-expect 'says which package is missing' refuses 'apt-get install python3' env PATH="$work/bin" bash "$here/kunit.sh"
+expect_missing() {
+	expect "$1 without $2: says which package" refuses "apt-get install $2" \
+		env ARCH="$1" PATH="$work/bin" bash "$here/kunit.sh"
+}
+expect_missing um python3
+for tool in python3 make flex bison bc rsync; do
+	ln -s "$(type -P true)" "$work/bin/$tool"
+done
+expect_missing um gcc
+ln -s "$(type -P false)" "$work/bin/gcc"
+expect_missing x86_64 qemu-system-x86
+expect_missing arm64 gcc-aarch64-linux-gnu
+ln -s "$(type -P true)" "$work/bin/aarch64-linux-gnu-gcc"
+expect_missing arm64 qemu-system-arm
+ln -s "$(type -P true)" "$work/bin/qemu-system-x86_64"
+expect_missing x86_64 libelf-dev
+
+# No source: apt is there, and fetches nothing.
+mkdir "$work/apt"
+printf '#!/bin/sh\nexit 1\n' >"$work/apt/apt-get"
+chmod +x "$work/apt/apt-get"
+expect 'says that the source cannot be fetched, and where the log is' ends_with '/log' \
+	env PATH="$work/apt:$PATH" XDG_CACHE_HOME="$work/empty" "$here/kernel-source.sh" 7.3
+
+# A tree in which kunit.py does as it is told: how kunit.sh judges a build and what a kernel said.
+make_tree
+printf 'kernelversion:\n\t@echo 9.9\n' >"$work/tree/Makefile"
+cat >"$work/tree/tools/testing/kunit/kunit.py" <<-'EOF'
+	import os, sys
+	objects = sys.argv[sys.argv.index('--build_dir') + 1]
+	os.makedirs(objects, exist_ok=True)
+	if sys.argv[1] == 'build':
+	    sys.exit(int(os.environ.get('BUILD', 0)))
+	with open(objects + '/runs', 'a+') as runs:
+	    run = runs.tell()
+	    runs.write('x')
+	with open(objects + '/test.log', 'w') as log:
+	    log.write(os.environ.get('KERNEL', 'ok 1 folio_batch').replace('RUN', str(run)) + '\n')
+	print('[00:00:00] Testing complete. ' + os.environ.get('SAYS', 'Ran 3 tests: passed: 3'))
+	sys.exit(int(os.environ.get('STATUS', 0)))
+EOF
+kunit() {
+	env ARCH=um KSRC="$work/tree" XDG_CACHE_HOME="$work/cache" OUT="$work/kunit" "$@" "$here/kunit.sh"
+}
+expect 'calls a good run good' kunit
+expect 'leaves the tree under test alone' test ! -e "$work/tree/mm/tests"
+expect 'says that the build fails, and where the log is' ends_with '.log' kunit BUILD=1
+expect 'fails where a case fails' ends_with 'not all cases passed' kunit STATUS=1
+expect 'fails where no case ran' ends_with 'no case ran' kunit SAYS='Ran 9 tests: skipped: 9'
+for words in 'WARNING: mm/memory.c:1 at f' '[ 1.0] BUG: unable to handle page fault' 'Bad page map in process' \
+	'------------[ cut here ]------------' 'Kernel panic - not syncing' 'BUG: KASAN: use-after-free'; do
+	expect "fails where the kernel says \"$words\"" ends_with 'holds a warning' kunit KERNEL="$words"
+done
+
+# kunit.py counts its runs as RUN.
+bench() {
+	env XDG_CACHE_HOME="$work/cache" OUT="$work/bench" KSRC="$work/tree" KERNEL="# bench: $1" "$here/bench-kunit.sh"
+}
+expect 'measures where two runs agree' bench 'helper=f nr=1 batched_ns=100.00 single_ns=300.00'
+expect 'takes a difference of a thousandth' bench 'helper=f nr=1 batched_ns=100RUN single_ns=300.00'
+expect 'fails where two runs differ' ends_with 'more than 1 %' bench 'helper=f nr=1 batched_ns=100.00 single_ns=RUN'
+expect 'fails where a line has no partner' ends_with 'more than 1 %' bench 'helper=f nr=RUN batched_ns=1 single_ns=1'
+expect 'fails where nothing was measured' ends_with 'no bench lines' bench ''
+expect 'refuses to measure on UML' refuses 'no clock' env ARCH=um "$here/bench-kunit.sh"
 
 exit $failed
