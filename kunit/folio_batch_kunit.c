@@ -3138,7 +3138,7 @@ static void test_live_leaks(struct kunit *test)
 #define BENCH_CHECKS	(IS_ENABLED(CONFIG_DEBUG_VM) || IS_ENABLED(CONFIG_PAGE_TABLE_CHECK))
 #define BENCH_ORDER	9
 #define BENCH_ROUNDS	3	/* the quickest of these counts */
-#define BENCH_CALLS	64	/* of each round, against the coarseness of the clock */
+#define BENCH_CALLS	(IS_ENABLED(CONFIG_UML) ? 16 : 256)	/* of each round */
 
 static const unsigned int bench_nrs[] = { 1, 2, 4, 8, 16, 64, 256, 512 };
 

@@ -4,7 +4,7 @@
 #
 # usage: [KVER=7.3|6.12] scripts/test-kunit-tree.sh [ARCH...]        (um x86_64 arm64)
 #
-# The tree is a scratch copy of Debian's source in the cache. kunit.py gets no option of ours: its own
+# Each tree is a scratch copy of Debian's source in the cache. kunit.py gets no option of ours: its own
 # configuration, its own build folder. A cold run takes a quarter of an hour an architecture; what kunit.py says is
 # in build/kunit/tree-ARCH.log. Exit 1 when a run fails, when no case ran, or when a file of the tree differs
 # after "install-kunit.sh --remove".
@@ -14,7 +14,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 kver=${KVER:-7.3}
 out=$here/../build/kunit
-tree=$cache_dir/kunit/$kver-plain
 minutes=90
 
 # The command of README.md for one architecture.
@@ -35,23 +34,29 @@ run() {
 	echo "$arch $kver: $(sed -n 's/.*Testing complete\. //p' "$out/tree-$arch.log")"
 }
 
-main() {
-	local source arch
-	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-	mkdir -p "$out" "$tree"
-	out=$(cd "$out" && pwd)
+try_arch() {
+	local arch=$1 source tree=$cache_dir/kunit/$kver-plain/$1
+	mkdir -p "$tree"
 	lock "$tree.lock"
 	source=$("$here/kernel-source.sh" "$kver")
 	# Hard links, which neither install-kunit.sh nor a build writes through.
 	rsync -a --delete --exclude=/.kunit --link-dest="$source/" "$source/" "$tree/"
 	"$here/install-kunit.sh" "$tree"
-	for arch; do
-		(run "$arch")
-	done
+	(run "$arch")
 	"$here/install-kunit.sh" "$tree" --remove
 	diff -rq --exclude=.kunit --exclude=__pycache__ "$source" "$tree" >&2 ||
-		die "install-kunit.sh --remove does not restore the tree: see above"
-	echo "$kver: the tree is as it was"
+		die "install-kunit.sh --remove does not restore $tree: see above"
+}
+
+main() {
+	local arch
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+	mkdir -p "$out"
+	out=$(cd "$out" && pwd)
+	for arch; do
+		try_arch "$arch"
+	done
+	say 'each tree is as it was before'
 }
 
 [ $# -gt 0 ] || set -- um x86_64 arm64
