@@ -7,8 +7,8 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
 . "$here/lib.sh"
-suite=("$here/../kunit/folio_batch_kunit.c" "$here/../kunit/batch_cases.h")
-object=mm/tests/folio_batch_kunit.o
+suite=("$here"/../kunit/*.[ch])
+objects=(mm/tests/folio_batch_kunit.o mm/tests/folio_batch_patches_kunit.o)
 checker=$cache_dir/kunit/sparse
 
 # Released sparse knows neither __typeof_unqual__ (7.3's make then leaves it out with a mere warning) nor that
@@ -22,18 +22,20 @@ write_checker() {
 	chmod +x "$checker"
 }
 
-# Compiles the suite alone with W=1 and sparse; prints what is said of our file.
+# Compiles the suites alone with W=1 and sparse; prints what is said of our files.
 compile() {
-	local arch=$1 cross=() tree=$cache_dir/kunit/7.3/tree objects=$cache_dir/kunit/7.3/$1-correctness
+	local arch=$1 cross=() tree=$cache_dir/kunit/7.3/tree build=$cache_dir/kunit/7.3/$1-correctness object
 	local log=$here/../build/kunit/style-$arch.log
 	ARCH=$arch KVER=7.3 STEP=build "$here/kunit.sh"
 	[ "$arch" != arm64 ] || cross=(CROSS_COMPILE=aarch64-linux-gnu-)
-	rm -f "$objects/$object"
-	make -s -C "$tree" O="$objects" ARCH="$arch" "${cross[@]}" W=1 C=1 CHECK="$checker" "$object" >"$log" 2>&1 ||
-		die "the suite does not compile with W=1: see $log"
+	rm -f "${objects[@]/#/$build/}"
+	make -s -C "$tree" O="$build" ARCH="$arch" "${cross[@]}" W=1 C=1 CHECK="$checker" "${objects[@]}" \
+		>"$log" 2>&1 || die "the suites do not compile with W=1: see $log"
 	! grep -q 'C=1 specified, but' "$log" || die "make does not take this sparse: see $log"
-	[ -f "$objects/$object" ] || die "make built no $object: see $log"
-	! grep -F folio_batch_kunit "$log"
+	for object in "${objects[@]}"; do
+		[ -f "$build/$object" ] || die "make built no $object: see $log"
+	done
+	! grep -E 'folio_batch_|batch_cases' "$log"
 }
 
 main() {
