@@ -7,7 +7,8 @@
 # kunit/mutants/linux-7.3.mutants lists the bugs. All go into one scratch copy of the kernel, each behind
 # "folio_batch_mutant == N", a boot parameter, so an architecture is built once and a mutant costs one boot.
 # Each architecture must first pass with no mutant. build/kunit/mutants.md gets the table: a mutant is killed
-# by the first case that failed, or by what the kernel said. Exit 1 when one survives that the list
+# by the first case that failed, or by what the kernel said; a run that ends without either is none. Where
+# NUMBERs are given, the other rows stay as they are. Exit 1 when one survives that the list
 # kunit/mutants/equivalent does not explain.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,6 +17,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 mutants=$here/../kunit/mutants/linux-7.3.mutants
 equivalent=$here/../kunit/mutants/equivalent
 out=$here/../build/kunit/mutants
+minutes=10
 export KVER=7.3 TREE=7.3-mutants CONFIG=correctness
 
 # Lines "NUMBER ARCH FILE WHAT", one a mutant.
@@ -112,7 +114,7 @@ killer() {
 		-e 's/^ {4}not ok [0-9]+ ([a-z0-9_]+).*/\1/p' "$1"/*.ktap | head -1)
 	[ -n "$what" ] || what=$(grep -ohE '(WARNING|BUG|Oops|Kernel panic|Internal error|Unable to handle)[^#]{0,60}' \
 		"$1"/*.ktap | head -1 | sed 's/^/kernel: /')
-	echo "${what:-$(tail -1 "$1/log")}"
+	echo "${what:-NOT RUN: no verdict in $minutes minutes, see $1}"
 }
 
 # Boots mutant $2 on $1; the rest of the table's row on stdout.
@@ -120,7 +122,7 @@ try_mutant() {
 	local arch=$1 number=$2 where=$out/$2
 	rm -rf "$where"
 	mkdir -p "$where"
-	if ARCH=$arch STEP=run OUT=$where MINUTES=3 STOP=1 SPEED='speed>slow' ARGS="folio_batch_mutant=$number panic=-1 oops=panic" \
+	if ARCH=$arch STEP=run OUT=$where MINUTES=$minutes STOP=1 SPEED='speed>slow' ARGS="folio_batch_mutant=$number panic=-1 oops=panic" \
 		"$here/kunit.sh" >"$where/log" 2>&1; then
 		sed -n "s/^$number: /survives, equivalent: /p" "$equivalent" | grep . || echo 'SURVIVES'
 	else
@@ -151,7 +153,7 @@ main() {
 	wanted=$(IFS='|' && echo "${*:-[0-9]+}")
 	mkdir -p "$out"
 	out=$(cd "$out" && pwd)
-	rm -f "$out"/*.row
+	[ $# -gt 0 ] || rm -f "$out"/*.row
 	for arch in um x86_64 arm64; do
 		try_arch "$arch" &
 		jobs+=($!)
