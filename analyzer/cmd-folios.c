@@ -26,11 +26,11 @@ struct folios {
 	int write_err;
 };
 
-static int begin(void *ctx, const struct recording *rec)
+static int begin(void *ctx, const struct steps *steps)
 {
 	struct folios *f = ctx;
 
-	f->writer = folio_writer_open(stdout, f->in->format, rec, &f->opt);
+	f->writer = folio_writer_open(stdout, f->in->format, steps->rec, &f->opt);
 	return f->writer ? 0 : -ENOMEM;
 }
 

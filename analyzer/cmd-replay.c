@@ -6,12 +6,13 @@
 #include <sys/stat.h>
 
 #include "command.h"
-#include "input.h"
-#include "ktap.h"
+#include "cost_files.h"
+#include "gnuplot.h"
 #include "replay_out.h"
+#include "sweep_out.h"
+#include "usage.h"
 
 #define MAX_POLICIES 32
-#define MAGIC	     "\x17\x08\x44"
 
 enum {
 	OPT_POLICY = INPUT_EXTRA,
@@ -20,6 +21,7 @@ enum {
 	OPT_STALE_TLB,
 	OPT_VALIDATE,
 	OPT_SWEEP,
+	OPT_PLOT,
 };
 
 static const struct option options[] = { { "policy", required_argument, NULL, OPT_POLICY },
@@ -28,6 +30,7 @@ static const struct option options[] = { { "policy", required_argument, NULL, OP
 					 { "stale-tlb", required_argument, NULL, OPT_STALE_TLB },
 					 { "validate", required_argument, NULL, OPT_VALIDATE },
 					 { "sweep", required_argument, NULL, OPT_SWEEP },
+					 { "plot", required_argument, NULL, OPT_PLOT },
 					 { 0 } };
 
 static const char *const stale_names[] = { "none", "ascending", "all" };
@@ -36,17 +39,20 @@ static const char *const stale_names[] = { "none", "ascending", "all" };
 struct command {
 	struct input in;
 	const char *policy;
-	const char *costs_path, *costs_text; /* one of them, or neither */
-	const char *validate;
+	const char *costs_paths[COST_MAX_FILES];
+	size_t nr_costs_paths;
+	const char *ns_per_pte; /* costs as stated; or NULL */
+	const char *validate, *plot;
 	enum stale_tlb stale_tlb;
 	char *sweep;		   /* a copy that is cut into words; owned */
 	char *names[MAX_POLICIES]; /* of the policies; owned */
 	struct policy policies[MAX_POLICIES];
 	size_t nr;
 	struct replay replay;
-	bool open;
-	const char *missing; /* an event that the model needs and the recording does not have */
+	bool open, refused;  /* a policy is wrong for this recording's pages */
+	const char *missing; /* events that the model needs and the recording does not have */
 	struct recording before, after;
+	bool has_after, after_is_timed;
 	struct costs costs;
 };
 
@@ -64,8 +70,9 @@ static void usage(size_t nr, const struct column *columns)
 	      stdout);
 	for (unsigned int i = 0; (name = policy_help(i, &meaning)); i++)
 		printf("                         %-15s %s\n", name, meaning);
-	fputs("      --costs FILE     what more PTEs cost a fault: the KTAP of the suite's bench cases\n"
-	      "                       (make kunit CONFIG=latency), or a recording with the batching\n"
+	fputs("      --costs FILE     what more PTEs cost a fault: KTAP of the suite's bench cases (make\n"
+	      "                       kunit-bench), or a recording of a kernel that batches. Several\n"
+	      "                       times: other runs, or other sizes of folios, one kind of file\n"
 	      "      --ns-per-pte X[,BASE]\n"
 	      "                       the same in ns a PTE, and ns a fault that batches\n"
 	      "      --stale-tlb none|ascending|all\n"
@@ -73,9 +80,10 @@ static void usage(size_t nr, const struct column *columns)
 	      "                       still holds the old translation: none (default), those where a\n"
 	      "                       task stores to the next page, or all: an upper bound\n"
 	      "      --validate AFTER hold the prediction against a recording: exit 3 when counts\n"
-	      "                       differ by more than 0.5 % and more than one fault, or a time\n"
-	      "                       lies outside its interval\n"
-	      "      --sweep LIST     a row for each window, \"folio\" for the whole\n",
+	      "                       differ by more than 0.5 % and more than one fault, or the time of\n"
+	      "                       faults that batch lies outside its interval\n"
+	      "      --sweep LIST     a row for each window, \"folio\" for the whole\n"
+	      "      --plot DIR       of a sweep: write DIR/sweep.tsv and draw it as .png and .svg\n",
 	      stdout);
 	input_options_help(stdout);
 	fputs("\nColumns:\n", stdout);
@@ -84,9 +92,7 @@ static void usage(size_t nr, const struct column *columns)
 
 static int wrong(const char *option, const char *value, const char *why)
 {
-	fprintf(stderr, "fault-analyze: --%s '%s' %s; see 'fault-analyze replay --help'\n", option,
-		value, why);
-	return EXIT_USAGE;
+	return usage_error("replay", "--%s '%s' %s", option, value, why);
 }
 
 static int take_stale(struct command *c, const char *value)
@@ -110,11 +116,13 @@ static int take(void *ctx, int val, const char *value)
 		c->policy = value;
 		return 0;
 	case OPT_COSTS:
-		c->costs_path = value;
+		if (c->nr_costs_paths == COST_MAX_FILES)
+			return wrong("costs", value, "is one file too many");
+		c->costs_paths[c->nr_costs_paths++] = value;
 		return 0;
 	case OPT_NS_PER_PTE:
 		why = costs_parse(&c->costs, value);
-		c->costs_text = value;
+		c->ns_per_pte = value;
 		return why ? wrong("ns-per-pte", value, why) : 0;
 	case OPT_STALE_TLB:
 		return take_stale(c, value);
@@ -124,7 +132,10 @@ static int take(void *ctx, int val, const char *value)
 	case OPT_SWEEP:
 		free(c->sweep);
 		c->sweep = strdup(value);
-		return c->sweep ? 0 : wrong("sweep", value, strerror(ENOMEM));
+		return c->sweep ? 0 : command_no_memory();
+	case OPT_PLOT:
+		c->plot = value;
+		return 0;
 	}
 	return EXIT_USAGE;
 }
@@ -140,7 +151,7 @@ static int add_policy(struct command *c, const char *name, const struct policy_m
 		return wrong(c->sweep ? "sweep" : "policy", name, why);
 	c->names[c->nr] = strdup(name);
 	if (!c->names[c->nr])
-		return wrong("sweep", name, strerror(ENOMEM));
+		return command_no_memory();
 	c->nr++;
 	return 0;
 }
@@ -165,215 +176,216 @@ static int add_sweep(struct command *c, const struct policy_machine *machine)
 	return code || c->nr ? code : wrong("sweep", c->sweep, "has no window");
 }
 
-/* The policies depend on the page size. -ECANCELED says that what is wrong was said. */
-static int begin(void *ctx, const struct recording *rec)
+/* What the model needs, what it is called in a table, and what would supply it. */
+static const char *missing_event(const struct probes *p, const char *path)
 {
-	struct command *c = ctx;
-	const struct policy_machine machine = { .page_size = rec->page_size };
-	int code = c->sweep ? add_sweep(c, &machine) : add_policy(c, c->policy, &machine);
+	static const struct need {
+		enum event_role role, instead;
+		const char *name, *supply;
+	} needs[] = {
+		{ EVENT_ENTRY, EVENT_NONE, "fault entries",
+		  "of mm and address: record the probe pair on handle_mm_fault" },
+		{ EVENT_FORK_COPY, EVENT_FORK, "forks",
+		  ": record a probe pair on dup_mmap, or -e task:task_newtask" },
+		{ EVENT_MM_EXIT, EVENT_NONE, "ends of address spaces",
+		  ": record -e mmap:exit_mmap" },
+	};
 
-	return code ? -ECANCELED : 0;
-}
+	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++) {
+		const struct need *n = &needs[i];
 
-static const char *missing_event(const struct probes *p)
-{
-	if (!p->has_role[EVENT_ENTRY])
-		return "fault entries with mm and address; record the probe pair on handle_mm_fault";
-	if (!p->has_role[EVENT_MM_EXIT])
-		return "mmap:exit_mmap; record it with -e mmap:exit_mmap";
-	if (!p->has_role[EVENT_FORK_COPY] && !p->has_role[EVENT_FORK])
-		return "forks; record a probe pair on dup_mmap, or -e sched:sched_process_fork";
+		if (p->has_role[n->role] || (n->instead && p->has_role[n->instead]))
+			continue;
+		fprintf(stderr,
+			"fault-analyze: %s: has no %s%s; rows that depend on them are marked\n",
+			path, n->name, n->supply);
+		return n->name;
+	}
 	return NULL;
 }
 
-static int step(void *ctx, const struct steps *steps, const struct step *s)
+/* The policies depend on the page size. -ECANCELED says that what is wrong was said. */
+static int begin(void *ctx, const struct steps *steps)
 {
 	struct command *c = ctx;
-	int err = 0;
+	const struct policy_machine machine = { .page_size = steps->rec->page_size };
+	const struct model_options model = steps_model_options(steps);
 
-	if (!c->open) {
-		const struct model_options model = steps_model_options(steps);
-
-		c->missing = missing_event(&steps->probes);
-		err = replay_open(&c->replay, &model, c->policies, c->nr, c->stale_tlb,
-				  steps->options->filter);
-		c->open = true;
-	}
-	if (err)
-		return err;
-	steps_tell_model(steps, &c->replay.recorded);
-	return replay_step(&c->replay, s);
+	c->refused = c->sweep ? add_sweep(c, &machine) : add_policy(c, c->policy, &machine);
+	if (c->refused)
+		return -ECANCELED;
+	c->missing = missing_event(&steps->probes, steps->rec->file);
+	c->open = true;
+	return replay_open(&c->replay, &model, c->policies, c->nr, c->stale_tlb,
+			   steps->options->filter);
 }
 
-static bool is_recording(const char *path)
+static int step(void *ctx, const struct steps *steps, const struct step *s, const struct outcome *o)
 {
-	char magic[3] = "";
-	struct stat st;
-	FILE *f = !stat(path, &st) && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
-	bool is = f && fread(magic, 1, sizeof(magic), f) == sizeof(magic) &&
-		  !memcmp(magic, MAGIC, sizeof(magic));
+	struct command *c = ctx;
 
-	if (f)
-		fclose(f);
-	return is;
+	for (size_t i = 0; i < c->nr; i++)
+		steps_tell_model(steps, &c->replay.predictions[i].model);
+	return replay_step(&c->replay, s, o);
 }
 
-static int say(const char *path, const char *what)
+static int episode(void *ctx, const struct episode *e)
 {
-	fprintf(stderr, "fault-analyze: %s: %s\n", path, what);
-	return EXIT_DAMAGED;
+	struct command *c = ctx;
+
+	replay_episode(&c->replay, e);
+	return 0;
 }
 
 /* Whether any of the policies batches reuse, or copies. */
-static void needs_of(const struct command *c, bool *reuse, bool *copy)
+static struct cost_needs needs_of(const struct command *c)
 {
-	*reuse = *copy = false;
-	for (size_t i = 0; i < c->nr; i++) {
-		const struct replay_rows *rows = c->replay.predictions[i].rows;
+	struct cost_needs needs = { 0 };
 
-		for (unsigned int order = 0; order < NR_ORDERS; order++) {
-			*reuse |= rows->row[CLASS_REUSE][order][LEVEL_PTE].batches > 0;
-			*copy |= rows->row[CLASS_COW][order][LEVEL_PTE].batches > 0;
-		}
+	for (size_t i = 0; i < c->nr * NR_ORDERS * NR_LEVELS; i++) {
+		const struct replay_rows *rows =
+			c->replay.predictions[i / (NR_ORDERS * NR_LEVELS)].rows;
+		unsigned int order = i / NR_LEVELS % NR_ORDERS, level = i % NR_LEVELS;
+
+		needs.reuse |= rows->row[CLASS_REUSE][order][level].batches.count > 0;
+		needs.copy |= rows->row[CLASS_COW][order][level].batches.count > 0;
 	}
-}
-
-/* Costs from a recording whose kernel batches: it is read as the one before it was. */
-static int fit_costs(struct command *c, bool reuse, bool copy)
-{
-	struct recording other = { 0 };
-	const char *why;
-	bool readable;
-	int code;
-
-	c->in.report.begin = NULL;
-	c->in.report.step = NULL;
-	code = input_read(&c->in, c->costs_path, &other, &readable);
-	if (readable) {
-		why = costs_fit(&c->costs, &c->before.summary, &other.summary, reuse, copy);
-		if (why)
-			code = say(c->costs_path, why);
-	}
-	recording_release(&other);
-	return code;
-}
-
-static int read_ktap_costs(struct command *c, bool reuse, bool copy)
-{
-	struct ktap_result ktap = { 0 };
-	const char *why = NULL;
-	FILE *f = fopen(c->costs_path, "r");
-	int code = 0;
-
-	if (!f)
-		return say(c->costs_path, strerror(errno));
-	if (ktap_read(f, &ktap) < 0)
-		why = ktap.error.text;
-	else
-		why = costs_from_ktap(&c->costs, &ktap, reuse, copy);
-	if (why)
-		code = say(c->costs_path, why);
-	ktap_release(&ktap);
-	fclose(f);
-	return code;
+	return needs;
 }
 
 static int find_costs(struct command *c)
 {
-	bool reuse, copy;
-
-	if (!c->costs_path)
-		return 0;
-	needs_of(c, &reuse, &copy);
-	return is_recording(c->costs_path) ? fit_costs(c, reuse, copy)
-					   : read_ktap_costs(c, reuse, copy);
+	if (c->ns_per_pte && !c->before.time_is_ns) {
+		c->costs = (struct costs){ 0 };
+		return command_complain(c->before.file,
+					"counts ticks: --ns-per-pte does not apply to it");
+	}
+	if (!c->nr_costs_paths)
+		return EXIT_GOOD;
+	return cost_files_read(&c->costs, &c->in, c->costs_paths, c->nr_costs_paths, &c->before,
+			       needs_of(c));
 }
 
 static int read_after(struct command *c)
 {
+	char why[512];
 	bool readable;
-	int code;
+	int code = input_read(&c->in, c->validate, &c->after, &readable);
 
-	c->in.report.begin = NULL;
-	c->in.report.step = NULL;
-	code = input_read(&c->in, c->validate, &c->after, &readable);
-	if (code)
-		return code;
-	if (c->before.arch && c->after.arch && strcmp(c->before.arch, c->after.arch))
-		return say(c->validate, "is of another architecture than the recording before it");
-	if (c->before.time_is_ns != c->after.time_is_ns)
-		return say(c->validate, "has another clock than the recording before it");
-	return 0;
+	if (readable && replay_unlike(&c->before, &c->after, why, sizeof(why)))
+		return command_complain(c->validate, why);
+	c->has_after = readable;
+	c->after_is_timed = readable && replay_same_probes(&c->before, &c->after);
+	if (readable && !c->after_is_timed)
+		fprintf(stderr,
+			"fault-analyze: %s: has other probes than the one before, so its times are "
+			"not compared\n",
+			c->validate);
+	return code;
 }
 
 static int validate(const struct replay_report *report)
 {
-	struct replay_miss miss = replay_compare(report);
+	struct replay_misses misses = replay_count_misses(report);
 
-	if (!miss.counts && !miss.times)
-		return 0;
+	if (!misses.counts && !misses.times)
+		return EXIT_GOOD;
 	fprintf(stderr,
 		"fault-analyze: prediction missed: counts of %llu rows, times of %llu rows\n",
-		(unsigned long long)miss.counts, (unsigned long long)miss.times);
+		(unsigned long long)misses.counts, (unsigned long long)misses.times);
 	return EXIT_REFUSED;
 }
 
-static int write_sweep(struct command *c)
+/* Where the costs come from, in words. */
+static const char *costs_source(const struct command *c)
+{
+	if (!c->costs.reuse.nr && !c->costs.copy.nr)
+		return NULL;
+	return c->nr_costs_paths ? c->costs_paths[0] : c->ns_per_pte;
+}
+
+static int draw(const char *dir, const struct sweep *sweep)
+{
+	char reason[256];
+	int err;
+
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		return command_complain(dir, strerror(errno));
+	err = sweep_write_plot(dir, sweep);
+	if (err)
+		return command_complain(dir, strerror(-err));
+	err = gnuplot_draw(SWEEP_PLOT, dir, reason, sizeof(reason));
+	return err ? command_complain(dir, reason) : EXIT_GOOD;
+}
+
+static int print_sweep(struct command *c)
 {
 	struct sweep_row rows[MAX_POLICIES];
+	struct sweep sweep = {
+		.before = &c->before, .costs = costs_source(c), .rows = rows, .nr = c->nr
+	};
+	int err;
 
-	for (size_t i = 0; i < c->nr; i++)
-		rows[i] = (struct sweep_row){ .policy = c->names[i],
-					      .rows = c->replay.predictions[i].rows,
-					      .cost = &c->costs,
-					      .ns = c->before.time_is_ns };
-	return sweep_write(stdout, c->in.format, rows, c->nr, &c->before, c->in.columns);
+	for (size_t i = 0; i < c->nr; i++) {
+		rows[i] = sweep_sum(c->names[i], c->replay.predictions[i].rows, &c->costs);
+		rows[i].doubt = c->missing;
+	}
+	err = sweep_write(stdout, c->in.format, &sweep, c->in.columns);
+	if (err)
+		return input_write_failed(err);
+	return c->plot ? draw(c->plot, &sweep) : EXIT_GOOD;
 }
 
 static int print(struct command *c)
 {
 	struct replay_report report = { .before = &c->before,
-					.after = c->validate ? &c->after : NULL,
+					.after = c->has_after ? &c->after : NULL,
+					.after_is_timed = c->after_is_timed,
 					.policy = c->names[0],
 					.stale_tlb = stale_names[c->stale_tlb],
-					.costs = c->costs_path ? c->costs_path : c->costs_text,
+					.costs = costs_source(c),
+					.missing = c->missing,
 					.rows = c->replay.predictions[0].rows,
 					.cost = &c->costs };
-	int err = c->sweep ? write_sweep(c)
-			   : replay_write(stdout, c->in.format, &report, c->in.columns);
+	int err = replay_write(stdout, c->in.format, &report, c->in.columns);
 
 	if (err)
 		return input_write_failed(err);
-	return c->validate && !c->sweep ? validate(&report) : 0;
+	return report.after ? validate(&report) : EXIT_GOOD;
 }
 
+static int worse(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+/* What cannot be had (costs, what happened) leaves the rest to be predicted. */
 static int replay(struct command *c, const char *path)
 {
 	bool readable;
-	int code, more;
+	int code;
 
 	c->in.report.begin = begin;
 	c->in.report.step = step;
+	c->in.report.episode = episode;
 	c->in.report.ctx = c;
 	code = input_read(&c->in, path, &c->before, &readable);
 	if (!readable)
-		/* a policy that is wrong for this recording's pages is bad usage */
-		return c->nr ? code : EXIT_USAGE;
-	if (!c->open)
-		return say(path, "has no faults to replay");
+		return c->refused ? EXIT_USAGE : code;
+	if (!c->before.summary.counts.total)
+		return command_complain(path, "has no faults to replay");
 	if (replay_finish(&c->replay))
-		return say(path, strerror(ENOMEM));
-	if (c->missing) {
-		fprintf(stderr, "fault-analyze: %s: has no %s; what depends on it is unknown\n",
-			path, c->missing);
+		return command_no_memory();
+	if (c->missing)
 		code = EXIT_DAMAGED;
-	}
-	more = find_costs(c);
-	if (!more && c->validate)
-		more = read_after(c);
-	if (!more)
-		more = print(c);
-	return more > code ? more : code;
+	/* the others are read as any report is */
+	c->in.report.begin = NULL;
+	c->in.report.step = NULL;
+	c->in.report.episode = NULL;
+	code = worse(code, find_costs(c));
+	if (c->validate)
+		code = worse(code, read_after(c));
+	return worse(code, c->sweep ? print_sweep(c) : print(c));
 }
 
 static void release(struct command *c)
@@ -399,10 +411,15 @@ int cmd_replay(int argc, char **argv)
 	if (!code && c.in.help)
 		usage(nr_columns, columns);
 	else if (!code && !c.policy == !c.sweep)
-		code = wrong("policy", c.policy ? c.policy : "",
-			     "or --sweep has to be given, one of them");
+		code = usage_error("replay", "one of --policy and --sweep has to be given");
+	else if (!code && c.sweep && c.validate)
+		code = usage_error("replay", "--validate is for one policy, not for --sweep");
+	else if (!code && !c.sweep && c.plot)
+		code = usage_error("replay", "--plot is for --sweep");
+	else if (!code && c.nr_costs_paths && c.ns_per_pte)
+		code = usage_error("replay", "--costs or --ns-per-pte, not both");
 	else if (!code && argc > optind + 1)
-		code = wrong("policy", argv[optind + 1], "is one recording too many");
+		code = usage_error("replay", "'%s' is one recording too many", argv[optind + 1]);
 	else if (!code)
 		code = replay(&c, argc > optind ? argv[optind] : DEFAULT_FILE);
 	release(&c);

@@ -7,6 +7,43 @@
 #include "costs.h"
 #include "ktap.h"
 
+static double on_line(double x, double x0, double y0, double x1, double y1)
+{
+	return x1 > x0 ? y0 + (y1 - y0) * (x - x0) / (x1 - x0) : y0;
+}
+
+/* The line through two points at @ptes; no cost is less than nothing. */
+static struct cost_point between(const struct cost_point *a, const struct cost_point *b,
+				 double ptes)
+{
+	struct cost_point p = { .ptes = ptes };
+
+	p.ns = fmax(on_line(ptes, a->ptes, a->ns, b->ptes, b->ns), 0);
+	p.low = fmin(fmax(on_line(ptes, a->ptes, a->low, b->ptes, b->low), 0), p.ns);
+	p.high = fmax(on_line(ptes, a->ptes, a->high, b->ptes, b->high), p.ns);
+	return p;
+}
+
+struct cost_point cost_at(const struct cost *cost, double ptes)
+{
+	size_t i = 1;
+
+	if (cost->nr == 1)
+		return cost->points[0];
+	while (i + 1 < cost->nr && cost->points[i].ptes < ptes)
+		i++;
+	return between(&cost->points[i - 1], &cost->points[i], ptes);
+}
+
+static int by_ptes(const void *a, const void *b)
+{
+	double x = ((const struct cost_point *)a)->ptes, y = ((const struct cost_point *)b)->ptes;
+
+	return (x > y) - (x < y);
+}
+
+/* --- as stated --- */
+
 const char *costs_parse(struct costs *c, const char *text)
 {
 	char *end;
@@ -22,72 +59,137 @@ const char *costs_parse(struct costs *c, const char *text)
 	}
 	if (*end)
 		return "is not X or X,BASE";
-	c->reuse = c->copy = (struct cost){
-		.known = true, .base = base, .per_pte = per_pte, .low = per_pte, .high = per_pte
-	};
+	c->reuse = (struct cost){ .nr = 2 };
+	for (size_t i = 0; i < 2; i++) {
+		double ns = base + i * per_pte;
+
+		c->reuse.points[i] =
+			(struct cost_point){ .ptes = 1 + i, .ns = ns, .low = ns, .high = ns };
+	}
+	c->copy = c->reuse;
 	return NULL;
 }
 
-static int by_nr(const void *a, const void *b)
-{
-	const struct ktap_bench *x = *(const struct ktap_bench *const *)a;
-	const struct ktap_bench *y = *(const struct ktap_bench *const *)b;
-
-	return (x->nr_ptes > y->nr_ptes) - (x->nr_ptes < y->nr_ptes);
-}
+/* --- from bench lines --- */
 
 /*
- * Add what one more PTE costs the batched @helper: over all sizes that were measured, with the
- * least and the most between two neighbouring ones. Returns false when fewer than two sizes were.
+ * The helpers that a fault calls once it works on many PTEs; those marked are called by a fault on
+ * one page, too, which has paid for one. What stands around the calls, some dozens of
+ * instructions, is in none.
  */
-static bool add_slope(struct cost *cost, const struct ktap_result *ktap, const char *helper)
+struct part {
+	const char *helper;
+	unsigned int calls;
+	bool also_single;
+};
+
+/* It looks at what the folio maps, marks the pages exclusive, and changes the protection. */
+static const struct part reuse_parts[] = {
+	{ "folio_pte_batch_flags", 1, false },
+	{ "SetPageAnonExclusive", 1, false },
+	{ "modify_prot_ptes", 1, false },
+	{ NULL, 0, false },
+};
+
+/* It looks at the PTEs before it copies and after, and puts a new folio in the old one's place. */
+static const struct part copy_parts[] = {
+	{ "folio_pte_batch_flags", 2, false },
+	{ "folio_alloc", 1, true },
+	{ "folio_copy", 1, true },
+	{ "clear_ptes", 1, true },
+	{ "set_ptes", 1, true },
+	{ "folio_remove_rmap_ptes", 1, true },
+	{ NULL, 0, false },
+};
+
+/* What a helper takes for a number of PTEs: the mean of all lines, the least and the most. */
+static void add_line(struct cost *curve, unsigned int *lines, const struct ktap_bench *b)
 {
-	const struct ktap_bench **list = calloc(ktap->nr_benches + 1, sizeof(*list));
-	double low = INFINITY, high = -INFINITY;
-	size_t nr = 0;
+	struct cost_point *p = curve->points;
+	size_t i = 0;
 
-	for (size_t i = 0; list && i < ktap->nr_benches; i++) {
-		if (!strcmp(ktap->benches[i].helper, helper))
-			list[nr++] = &ktap->benches[i];
+	while (i < curve->nr && p[i].ptes != b->nr_ptes)
+		i++;
+	if (i == COST_MAX_POINTS)
+		return;
+	if (i == curve->nr) {
+		p[i] = (struct cost_point){ .ptes = b->nr_ptes, .low = INFINITY };
+		lines[i] = 0;
+		curve->nr++;
 	}
-	if (nr)
-		qsort(list, nr, sizeof(*list), by_nr);
-	for (size_t i = 1; i < nr; i++) {
-		uint32_t ptes = list[i]->nr_ptes - list[i - 1]->nr_ptes;
-		double slope = (list[i]->batched_ns - list[i - 1]->batched_ns) / (ptes ? ptes : 1);
-
-		if (!ptes)
-			continue;
-		low = fmin(low, slope);
-		high = fmax(high, slope);
-	}
-	if (high >= low) {
-		cost->per_pte += (list[nr - 1]->batched_ns - list[0]->batched_ns) /
-				 (list[nr - 1]->nr_ptes - list[0]->nr_ptes);
-		cost->low += fmax(low, 0);
-		cost->high += high;
-		cost->known = true;
-	}
-	free(list);
-	return high >= low;
+	p[i].ns = (p[i].ns * lines[i] + b->batched_ns) / (lines[i] + 1);
+	p[i].low = fmin(p[i].low, b->batched_ns);
+	p[i].high = fmax(p[i].high, fmax(b->batched_ns, b->single_ns));
+	lines[i]++;
 }
 
-const char *costs_from_ktap(struct costs *c, const struct ktap_result *ktap, bool needs_reuse,
-			    bool needs_copy)
+static void read_curve(struct cost *curve, const struct ktap_result *ktaps, size_t nr,
+		       const char *helper)
 {
-	*c = (struct costs){ 0 };
-	/* a batched reuse finds its PTEs, then changes their protection */
-	if (!add_slope(&c->reuse, ktap, "modify_prot_ptes") ||
-	    !add_slope(&c->reuse, ktap, "folio_pte_batch_flags")) {
-		c->reuse.known = false;
-		if (needs_reuse)
-			return "has no bench lines of modify_prot_ptes and folio_pte_batch_flags; "
-			       "make kunit CONFIG=latency makes them";
+	unsigned int lines[COST_MAX_POINTS];
+
+	curve->nr = 0;
+	for (size_t k = 0; k < nr; k++) {
+		for (size_t i = 0; i < ktaps[k].nr_benches; i++) {
+			if (!strcmp(ktaps[k].benches[i].helper, helper))
+				add_line(curve, lines, &ktaps[k].benches[i]);
+		}
 	}
-	if (!add_slope(&c->copy, ktap, "folio_copy") && needs_copy)
-		return "has no bench lines of folio_copy; make kunit CONFIG=latency makes them";
+	qsort(curve->points, curve->nr, sizeof(*curve->points), by_ptes);
+}
+
+/* Compiled into a fault, a helper takes less than called in a bench: by 5 % in the pairs of
+ * traces/. */
+#define INLINED 0.9
+
+/* Add a helper's part to each point of @cost. */
+static void add_part(struct cost *cost, const struct cost *curve, const struct part *part)
+{
+	const struct cost_point one = cost_at(curve, 1);
+
+	for (size_t i = 0; i < cost->nr; i++) {
+		struct cost_point *to = &cost->points[i];
+		const struct cost_point from = cost_at(curve, to->ptes);
+		double paid = part->also_single ? one.ns : 0;
+
+		to->ns += part->calls * fmax(from.ns - paid, 0);
+		to->low += part->calls * INLINED * fmax(from.low - one.ns, 0);
+		to->high += part->calls * fmax(from.high - paid, 0);
+	}
+}
+
+/* The sum of all parts, at the sizes of the first. Returns the helper that is missing, or NULL. */
+static const char *add_parts(struct cost *cost, const struct ktap_result *ktaps, size_t nr,
+			     const struct part *parts)
+{
+	struct cost curve;
+
+	for (const struct part *part = parts; part->helper; part++) {
+		read_curve(&curve, ktaps, nr, part->helper);
+		if (curve.nr < 2) {
+			cost->nr = 0;
+			return part->helper;
+		}
+		for (; part == parts && cost->nr < curve.nr; cost->nr++)
+			cost->points[cost->nr] =
+				(struct cost_point){ .ptes = curve.points[cost->nr].ptes };
+		add_part(cost, &curve, part);
+	}
 	return NULL;
 }
+
+const char *costs_from_ktap(struct costs *c, const struct ktap_result *ktaps, size_t nr,
+			    bool needs_reuse, bool needs_copy)
+{
+	const char *no_reuse, *no_copy;
+
+	*c = (struct costs){ 0 };
+	no_reuse = add_parts(&c->reuse, ktaps, nr, reuse_parts);
+	no_copy = add_parts(&c->copy, ktaps, nr, copy_parts);
+	return needs_reuse && no_reuse ? no_reuse : needs_copy ? no_copy : NULL;
+}
+
+/* --- from recordings --- */
 
 static const struct summary_row *find_row(const struct summary *s, unsigned int class,
 					  unsigned int order)
@@ -102,21 +204,6 @@ static const struct summary_row *find_row(const struct summary *s, unsigned int 
 	return NULL;
 }
 
-/* One order's part: faults of @after resolve ptes / faults each, those of @before one. */
-static void fit_order(struct cost *cost, double *weight, const struct summary_row *before,
-		      const struct summary_row *after)
-{
-	double extra = (double)after->ptes / after->faults - 1;
-	double base = hist_mean(&before->latency);
-
-	if (extra < 0.5)
-		return;
-	cost->low = fmin(cost->low, (hist_quantile(&after->latency, 100) - base) / extra);
-	cost->high = fmax(cost->high, (hist_quantile(&after->latency, 900) - base) / extra);
-	cost->per_pte += (hist_mean(&after->latency) - base) * after->faults;
-	*weight += extra * after->faults;
-}
-
 /* A fault on one page costs the same whatever its folio: where the order is missing, any will do.
  */
 static const struct summary_row *find_base(const struct summary *s, unsigned int class,
@@ -129,36 +216,87 @@ static const struct summary_row *find_base(const struct summary *s, unsigned int
 	return row;
 }
 
-static struct cost fit_class(unsigned int class, const struct summary *before,
-			     const struct summary *after)
+/* One order's point: faults of @after resolve ptes / faults each, those of @before one. */
+static void fit_order(struct cost *cost, const struct summary_row *before,
+		      const struct summary_row *after)
 {
-	struct cost cost = { .low = INFINITY, .high = -INFINITY };
-	double weight = 0;
+	const struct hist *b = &before->latency, *a = &after->latency;
+	struct cost_point p = { .ptes = (double)after->ptes / after->faults,
+				.ns = fmax(hist_mean(a) - hist_mean(b), 0) };
 
-	for (unsigned int order = 1; order < ORDER_UNKNOWN; order++) {
-		const struct summary_row *b = find_base(before, class, order);
-		const struct summary_row *a = find_row(after, class, order);
-
-		if (a && b)
-			fit_order(&cost, &weight, b, a);
-	}
-	if (!weight)
-		return (struct cost){ 0 };
-	cost.per_pte = fmax(cost.per_pte / weight, 0);
-	cost.low = fmin(fmax(cost.low, 0), cost.per_pte);
-	cost.high = fmax(cost.high, cost.per_pte);
-	cost.known = true;
-	return cost;
+	if (p.ptes < 1.5 || cost->nr == COST_MAX_POINTS)
+		return;
+	p.low = fmin(p.ns, (double)hist_quantile(a, 100) - hist_quantile(b, 900));
+	p.high = fmax(p.ns, (double)hist_quantile(a, 900) - hist_quantile(b, 100));
+	cost->points[cost->nr++] = p;
 }
 
-const char *costs_fit(struct costs *c, const struct summary *before, const struct summary *after,
-		      bool needs_reuse, bool needs_copy)
+/* Points of the same size become one, the first of the two in the list. */
+static void merge_points(struct cost *cost)
 {
-	c->reuse = fit_class(CLASS_REUSE, before, after);
-	c->copy = fit_class(CLASS_COW, before, after);
-	if (needs_reuse && !c->reuse.known)
+	size_t kept = 0;
+
+	qsort(cost->points, cost->nr, sizeof(*cost->points), by_ptes);
+	for (size_t i = 0, n = 0; i < cost->nr; i++) {
+		struct cost_point *to = &cost->points[kept], *p = &cost->points[i];
+
+		if (!i || p->ptes != to->ptes) {
+			kept += i > 0;
+			cost->points[kept] = *p;
+			n = 1;
+			continue;
+		}
+		n++;
+		to->ns += (p->ns - to->ns) / n;
+		to->low = fmin(to->low, p->low);
+		to->high = fmax(to->high, p->high);
+	}
+	cost->nr = cost->nr ? kept + 1 : 0;
+}
+
+/*
+ * One size tells base and slope not apart. For others the time is taken to be all slope; it may be
+ * all base as well: more, then, for fewer PTEs, and less for more.
+ */
+static void spread_point(struct cost *cost)
+{
+	const struct cost_point p = cost->points[0];
+	double more = p.ptes - 1;
+
+	cost->nr = 3;
+	cost->points[0] = (struct cost_point){ .ptes = 1, .high = p.high };
+	cost->points[1] = p;
+	cost->points[2] = (struct cost_point){
+		.ptes = p.ptes + more, .ns = 2 * p.ns, .low = p.low, .high = 2 * p.high
+	};
+}
+
+static void fit_class(struct cost *cost, unsigned int class, const struct summary *before,
+		      const struct recording *after, size_t nr)
+{
+	*cost = (struct cost){ 0 };
+	for (size_t i = 0; i < nr; i++) {
+		for (unsigned int order = 1; order < ORDER_UNKNOWN; order++) {
+			const struct summary_row *b = find_base(before, class, order);
+			const struct summary_row *a = find_row(&after[i].summary, class, order);
+
+			if (a && b)
+				fit_order(cost, b, a);
+		}
+	}
+	merge_points(cost);
+	if (cost->nr == 1)
+		spread_point(cost);
+}
+
+const char *costs_fit(struct costs *c, const struct summary *before, const struct recording *after,
+		      size_t nr, bool needs_reuse, bool needs_copy)
+{
+	fit_class(&c->reuse, CLASS_REUSE, before, after, nr);
+	fit_class(&c->copy, CLASS_COW, before, after, nr);
+	if (needs_reuse && !c->reuse.nr)
 		return "has no batched reuse faults of large folios, or BEFORE has none";
-	if (needs_copy && !c->copy.known)
+	if (needs_copy && !c->copy.nr)
 		return "has no batched copies of large folios, or BEFORE has none";
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a fault costs more that resolves more PTEs: measured by the KUnit suite, fitted from another
- * recording, or stated.
+ * What a fault costs more that resolves more PTEs: measured by the KUnit suite, fitted from other
+ * recordings, or stated. A curve over the number of PTEs, since a batch has a price of its own.
  */
 #ifndef COSTS_H
 #define COSTS_H
@@ -10,13 +10,20 @@
 
 #include "recording.h"
 
+#define COST_MAX_POINTS 64
+
 struct ktap_result;
 
-/* extra time = base + PTEs beyond the first * per_pte; in ns. */
+/* A fault that resolves @ptes takes @ns more than one that resolves one; within low and high. */
+struct cost_point {
+	double ptes;
+	double ns, low, high;
+};
+
+/* Straight lines through the points, the outer ones prolonged. */
 struct cost {
-	bool known;
-	double base;
-	double per_pte, low, high; /* the interval is the spread of what was measured */
+	size_t nr;				   /* 0: not known */
+	struct cost_point points[COST_MAX_POINTS]; /* ascending */
 };
 
 struct costs {
@@ -24,21 +31,26 @@ struct costs {
 	struct cost copy;  /* of pages copied */
 };
 
+/* What a fault costs more that resolves @ptes, two or more; @cost is known. */
+struct cost_point cost_at(const struct cost *cost, double ptes);
+
 /* "X" or "X,BASE" in ns, for reuse and copies alike. NULL, or why @text is wrong. */
 const char *costs_parse(struct costs *c, const char *text);
 
 /*
- * From the bench lines of @ktap. NULL, or what it lacks; what the policy does not need may stay
- * unknown.
+ * From the bench lines of @nr runs of the suite. NULL, or what they lack; what the policy does not
+ * need may stay unknown. The interval goes from a little less than what the PTEs alone take, the
+ * calls being free, to what the helpers take that are called once a PTE; runs that differ widen it.
  */
-const char *costs_from_ktap(struct costs *c, const struct ktap_result *ktap, bool needs_reuse,
-			    bool needs_copy);
+const char *costs_from_ktap(struct costs *c, const struct ktap_result *ktaps, size_t nr,
+			    bool needs_reuse, bool needs_copy);
 
 /*
- * From two recordings: what a fault of @after, which resolves whole folios, costs more than one of
- * @before. NULL, or what they lack.
+ * From recordings: what a fault of the @nr ones in @after, which resolve more, costs more than one
+ * of @before. Two sizes of batches give base and slope; of one, the base is anything from nothing
+ * to all of it. NULL, or what they lack.
  */
-const char *costs_fit(struct costs *c, const struct summary *before, const struct summary *after,
-		      bool needs_reuse, bool needs_copy);
+const char *costs_fit(struct costs *c, const struct summary *before, const struct recording *after,
+		      size_t nr, bool needs_reuse, bool needs_copy);
 
 #endif

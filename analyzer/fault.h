@@ -126,6 +126,7 @@ struct outcome {
 	uint8_t rule;	   /* enum wp_rule */
 	bool avoided;	   /* under a policy: it would not have happened */
 	bool was_split;	   /* it shows that the folio's PMD had become PTEs unseen */
+	uint32_t split_ptes; /* and under a policy what the fault before had resolved, if counted */
 };
 
 /*

@@ -76,6 +76,8 @@ static int take_members(struct manifest *m, struct json_object *json, uint64_t p
 	err = take_text(&m->boot, json, "boot");
 	if (!err)
 		err = take_text(&m->build, json, "build");
+	if (!err)
+		err = take_text(&m->workload, json, "workload");
 	return err ? err : take_used(m, json, page_size);
 }
 

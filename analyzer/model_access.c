@@ -356,6 +356,7 @@ void access_split_unseen(struct model *m, struct access *a)
 		if (t->class == CLASS_REUSE && t->level == LEVEL_PMD) {
 			t->level = LEVEL_PTE;
 			t->resolved = resolved;
+			a->outcome->split_ptes = resolved;
 		}
 	}
 }

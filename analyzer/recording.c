@@ -114,6 +114,7 @@ void recording_release(struct recording *r)
 	free(r->clock);
 	free(r->boot);
 	free(r->build);
+	free(r->workload);
 	for (size_t i = 0; i < r->nr_probes; i++)
 		free(r->probes[i]);
 	free(r->probes);

@@ -25,6 +25,7 @@ struct recording {
 	bool exact;	    /* the clock counts instructions (manifest or --exact) */
 	char *boot;	    /* what tells one boot from another (manifest); NULL unknown */
 	char *build;	    /* likewise for builds of the kernel (manifest) */
+	char *workload;	    /* the command that was recorded (manifest); NULL unknown */
 	uint32_t cpus;
 	char **probes; /* SYSTEM:NAME of the events that the report used */
 	size_t nr_probes;

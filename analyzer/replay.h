@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What would another batching rule have done to a recording? The steps go through a model as they
- * happened and through one with the policy; the rows say what was and what would have been.
+ * What would another batching rule have done to a recording? Each policy has a model, which takes
+ * the steps and what the model of the recording made of them; the rows say what was and what would
+ * have been.
  */
 #ifndef REPLAY_H
 #define REPLAY_H
@@ -22,13 +23,12 @@ enum stale_tlb {
 struct replay_row {
 	uint64_t recorded_faults, predicted_faults;
 	uint64_t recorded_time; /* latencies; of faults with an exit */
-	uint64_t kept_time;	/* recorded latencies of the faults that are predicted */
+	uint64_t kept_time;	/* recorded latencies of faults that are predicted as they were */
 	uint64_t recorded_untimed, predicted_untimed; /* faults without an exit */
-	uint64_t batches;    /* predicted faults that resolve more than they did */
-	uint64_t extra_ptes; /* and how many more */
-	uint64_t switched;   /* predicted faults of another class than recorded: not in kept_time */
+	uint64_t changed; /* predicted faults that are not: of another class, or they batch */
 	uint64_t recorded_ptes, predicted_ptes; /* of the folios, over episodes */
 	uint64_t waste_ptes; /* resolved under the policy and not touched by the end */
+	struct hist batches; /* of predicted faults that resolve more than they did: 1 + how many */
 };
 
 struct replay_rows {
@@ -47,7 +47,6 @@ struct prediction {
 };
 
 struct replay {
-	struct model recorded;
 	struct prediction *predictions; /* owned */
 	size_t nr;
 	enum stale_tlb stale_tlb;
@@ -58,15 +57,21 @@ struct replay {
 };
 
 /*
- * Start with a model of @options (whose callback is not used) for each of @nr policies. 0 or
- * -ENOMEM; replay_close() is due in either case.
+ * Start with a model of @options (whose policy and callback are not used) for each of @nr policies.
+ * 0 or -ENOMEM; replay_close() is due in either case.
  */
 int replay_open(struct replay *r, const struct model_options *options,
 		const struct policy *policies, size_t nr, enum stale_tlb stale_tlb,
 		const struct filter *filter);
 
-/* Take in one step; what r->recorded was told of the events seen holds for all. 0 or -ENOMEM. */
-int replay_step(struct replay *r, const struct step *s);
+/*
+ * Take in one step, and for a fault what it was. What is known of the events seen has to be told
+ * to the models before. 0 or -ENOMEM.
+ */
+int replay_step(struct replay *r, const struct step *s, const struct outcome *recorded);
+
+/* Take in an episode of the recording's model: every prediction is held against it. */
+void replay_episode(struct replay *r, const struct episode *e);
 
 /* The recording has ended. 0 or -ENOMEM. */
 int replay_finish(struct replay *r);
@@ -77,7 +82,7 @@ struct predicted_time {
 	double value, low, high;
 };
 
-/* Of all predicted faults of a row, given what more PTEs cost. */
+/* Of all predicted faults of a row, given what more PTEs cost. Unknown, too, without memory. */
 struct predicted_time replay_time(const struct replay_rows *rows, enum fault_class class,
 				  unsigned int order, enum fault_level level,
 				  const struct costs *costs);

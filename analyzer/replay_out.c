@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes what a replay predicts: rows of one policy, or one row for each policy of a sweep. */
+/* Writes what one policy is predicted to do: a row a class, order and level. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
@@ -9,13 +9,13 @@
 #include "output.h"
 #include "replay_out.h"
 
-#define COUNT_TOLERANCE 0.005
-
 /* A row as the columns see it. */
 struct out_row {
 	const struct replay_report *report;
 	const struct replay_row *row;
 	unsigned int class, order, level;
+	struct predicted_time time;
+	struct actual actual; /* where there is an AFTER */
 };
 
 static struct cell count(uint64_t n)
@@ -93,11 +93,6 @@ static struct cell get_recorded_time(const void *row, const struct column *c)
 	return r->recorded_untimed ? unknown : count(r->recorded_time);
 }
 
-static struct predicted_time time_of(const struct out_row *r)
-{
-	return replay_time(r->report->rows, r->class, r->order, r->level, r->report->cost);
-}
-
 static struct cell rounded(bool known, double v)
 {
 	return known ? count(v + 0.5) : unknown;
@@ -105,23 +100,23 @@ static struct cell rounded(bool known, double v)
 
 static struct cell get_predicted_time(const void *row, const struct column *c)
 {
-	struct predicted_time t = time_of(row);
+	const struct predicted_time *t = &((const struct out_row *)row)->time;
 
-	return rounded(t.known, t.value);
+	return rounded(t->known, t->value);
 }
 
 static struct cell get_low(const void *row, const struct column *c)
 {
-	struct predicted_time t = time_of(row);
+	const struct predicted_time *t = &((const struct out_row *)row)->time;
 
-	return rounded(t.known, t.low);
+	return rounded(t->known, t->low);
 }
 
 static struct cell get_high(const void *row, const struct column *c)
 {
-	struct predicted_time t = time_of(row);
+	const struct predicted_time *t = &((const struct out_row *)row)->time;
 
-	return rounded(t.known, t.high);
+	return rounded(t->known, t->high);
 }
 
 static struct cell get_recorded_mean(const void *row, const struct column *c)
@@ -136,9 +131,10 @@ static struct cell get_recorded_mean(const void *row, const struct column *c)
 static struct cell get_predicted_mean(const void *row, const struct column *c)
 {
 	const struct out_row *r = row;
-	struct predicted_time t = time_of(r);
 
-	return real(t.known && r->row->predicted_faults ? t.value / r->row->predicted_faults : NAN);
+	return real(r->time.known && r->row->predicted_faults
+			    ? r->time.value / r->row->predicted_faults
+			    : NAN);
 }
 
 static struct cell get_waste(const void *row, const struct column *c)
@@ -146,67 +142,93 @@ static struct cell get_waste(const void *row, const struct column *c)
 	return count(((const struct out_row *)row)->row->waste_ptes);
 }
 
-struct actual {
-	uint64_t faults, time;
-	bool timed;
-};
-
-/* What the other recording has of this class, order and level. */
-static struct actual actual_of(const struct out_row *r)
-{
-	struct actual a = { .timed = true };
-	const struct summary *s = &r->report->after->summary;
-
-	for (size_t i = 0; i < s->nr_rows; i++) {
-		const struct summary_row *row = s->rows[i];
-
-		if (row->key.class != r->class || row->key.order != r->order ||
-		    row->key.level != r->level)
-			continue;
-		a.faults += row->faults;
-		a.time += row->latency.sum;
-		a.timed = a.timed && row->latency.count == row->faults;
-	}
-	return a;
-}
-
 static struct cell get_actual_faults(const void *row, const struct column *c)
 {
 	const struct out_row *r = row;
 
-	return r->report->after ? count(actual_of(r).faults) : unknown;
+	return r->report->after ? count(r->actual.faults) : unknown;
 }
 
 static struct cell get_actual_time(const void *row, const struct column *c)
 {
 	const struct out_row *r = row;
-	struct actual a;
 
-	if (!r->report->after)
-		return unknown;
-	a = actual_of(r);
-	return a.timed ? count(a.time) : unknown;
+	return r->report->after && r->actual.timed ? count(r->actual.time) : unknown;
 }
 
 /* predicted / actual - 1, in percent. */
+static struct cell percent_off(bool known, double predicted, uint64_t actual)
+{
+	return real(known && actual ? 100 * (predicted / actual - 1) : NAN);
+}
+
 static struct cell get_error(const void *row, const struct column *c)
 {
 	const struct out_row *r = row;
-	uint64_t actual = r->report->after ? actual_of(r).faults : 0;
 
-	return real(actual ? 100.0 * ((double)r->row->predicted_faults / actual - 1) : NAN);
+	return percent_off(r->report->after, r->row->predicted_faults, r->actual.faults);
+}
+
+static struct cell get_time_error(const void *row, const struct column *c)
+{
+	const struct out_row *r = row;
+
+	return percent_off(r->report->after && r->time.known && r->actual.timed, r->time.value,
+			   r->actual.time);
+}
+
+static enum replay_miss missed(const struct out_row *r)
+{
+	if (!r->report->after)
+		return MISS_NONE;
+	return replay_missed(r->class, r->row, &r->time, &r->actual);
+}
+
+static struct cell get_missed(const void *row, const struct column *c)
+{
+	static const char *const words[] = { "", "faults", "time" };
+
+	return text(words[missed(row)]);
+}
+
+static struct json_object *json_missed(const void *row, const struct column *c)
+{
+	enum replay_miss miss = missed(row);
+
+	return miss ? json_text(miss == MISS_COUNT ? "faults" : "time") : NULL;
+}
+
+/* What the recording lacks makes rows of the classes that depend on it doubtful. */
+static const char *doubt(const struct out_row *r)
+{
+	bool depends = r->class == CLASS_REUSE || r->class == CLASS_COW ||
+		       r->class == CLASS_SPURIOUS || r->class == CLASS_UNKNOWN;
+
+	return depends ? r->report->missing : NULL;
+}
+
+static struct cell get_doubt(const void *row, const struct column *c)
+{
+	const char *why = doubt(row);
+
+	return text(why ? why : "");
+}
+
+static struct json_object *json_doubt(const void *row, const struct column *c)
+{
+	return json_text(doubt(row));
 }
 
 static struct json_object *json_interval(const void *row, const struct column *c)
 {
-	struct predicted_time t = time_of(row);
+	const struct predicted_time *t = &((const struct out_row *)row)->time;
 	struct json_object *list;
 
-	if (!t.known)
+	if (!t->known)
 		return NULL;
 	list = json_object_new_array();
-	json_object_array_add(list, json_object_new_int64(t.low + 0.5));
-	json_object_array_add(list, json_object_new_int64(t.high + 0.5));
+	json_object_array_add(list, json_object_new_int64(t->low + 0.5));
+	json_object_array_add(list, json_object_new_int64(t->high + 0.5));
 	return list;
 }
 
@@ -242,13 +264,23 @@ static const struct column columns[] = {
 	  get_actual_faults, NULL, 0, 0 },
 	{ "actual_ns", "ACT-TIME", "its sum of latencies", COLUMN_TIME, get_actual_time, NULL, 0, 0 },
 	{ "error_percent", "ERROR-%", "predicted against actual faults", 0, get_error, NULL, 0, 0 },
+	{ "time_error_percent", "T-ERROR-%", "predicted against actual time", 0, get_time_error,
+	  NULL, 0, 0 },
+	{ "missed", "MISSED", "faults: off by more than 0.5 % and one fault; time: not in its interval",
+	  COLUMN_LEFT, get_missed, json_missed, 0, 0 },
+	{ "doubt", "DOUBT", "what the recording lacks that the row depends on", COLUMN_LEFT, get_doubt,
+	  json_doubt, 0, 0 },
 };
 /* clang-format on */
 
 #define TEXT_COLUMNS                                                      \
 	"class,order,folio_bytes,level,recorded_faults,predicted_faults," \
 	"predicted_faults_per_pte,recorded_ns,predicted_ns,predicted_mean_ns,waste_ptes"
-#define TEXT_VALIDATE ",actual_faults,actual_ns,error_percent"
+#define TEXT_VALIDATE                                                            \
+	"class,order,folio_bytes,level,recorded_faults,predicted_faults,"        \
+	"actual_faults,error_percent,recorded_ns,predicted_ns,predicted_low_ns," \
+	"predicted_high_ns,actual_ns,time_error_percent,missed"
+#define TEXT_DOUBT ",doubt"
 
 const struct column *replay_columns(size_t *nr)
 {
@@ -258,35 +290,28 @@ const struct column *replay_columns(size_t *nr)
 
 static bool is_shown(const struct out_row *r)
 {
-	return r->row->recorded_faults || r->row->predicted_faults ||
-	       (r->report->after && actual_of(r).faults);
+	return r->row->recorded_faults || r->row->predicted_faults || r->actual.faults;
 }
 
 /* Go through the rows that have something. Returns false at the end. */
 static bool next_row(const struct replay_report *report, struct out_row *r, unsigned int *at)
 {
 	for (; *at < NR_CLASSES * NR_ORDERS * NR_LEVELS; ++*at) {
-		r->report = report;
-		r->class = *at / (NR_ORDERS * NR_LEVELS);
-		r->order = *at / NR_LEVELS % NR_ORDERS;
-		r->level = *at % NR_LEVELS;
+		*r = (struct out_row){ .report = report,
+				       .class = *at / (NR_ORDERS * NR_LEVELS),
+				       .order = *at / NR_LEVELS % NR_ORDERS,
+				       .level = *at % NR_LEVELS };
 		r->row = &report->rows->row[r->class][r->order][r->level];
+		if (report->after)
+			r->actual = replay_actual(report->after, r->class, r->order, r->level);
+		r->actual.timed = r->actual.timed && report->after_is_timed;
 		if (!is_shown(r))
 			continue;
+		r->time = replay_time(report->rows, r->class, r->order, r->level, report->cost);
 		++*at;
 		return true;
 	}
 	return false;
-}
-
-/* Write and free the whole document, a line. */
-static int write_document(FILE *out, struct json_object *root)
-{
-	int err = json_write(out, root);
-
-	if (!err)
-		putc('\n', out);
-	return err ? err : output_flush(out);
 }
 
 static int write_json(FILE *out, const struct replay_report *report)
@@ -294,6 +319,7 @@ static int write_json(FILE *out, const struct replay_report *report)
 	struct json_object *root = json_object_new_object();
 	struct json_object *list = json_object_new_array();
 	struct out_row r;
+	int err;
 
 	if (!root || !list) {
 		json_object_put(root);
@@ -304,12 +330,16 @@ static int write_json(FILE *out, const struct replay_report *report)
 	json_object_object_add(root, "policy", json_text(report->policy));
 	json_object_object_add(root, "stale_tlb", json_text(report->stale_tlb));
 	json_object_object_add(root, "costs", json_text(report->costs));
+	json_object_object_add(root, "missing", json_text(report->missing));
 	json_object_object_add(root, "rows", list);
 	for (unsigned int at = 0; next_row(report, &r, &at);)
 		json_object_array_add(list,
 				      columns_json(columns, sizeof(columns) / sizeof(*columns), 0,
 						   &r, report->before->time_is_ns));
-	return write_document(out, root);
+	err = json_write(out, root);
+	if (!err)
+		putc('\n', out);
+	return err ? err : output_flush(out);
 }
 
 static void write_head(FILE *out, const struct replay_report *report)
@@ -340,8 +370,10 @@ int replay_write(FILE *out, enum format format, const struct replay_report *repo
 		return write_json(out, report);
 	if (format == FORMAT_TEXT) {
 		write_head(out, report);
-		if (!list)
-			list = report->after ? TEXT_COLUMNS TEXT_VALIDATE : TEXT_COLUMNS;
+		if (!list && report->missing)
+			list = report->after ? TEXT_VALIDATE TEXT_DOUBT : TEXT_COLUMNS TEXT_DOUBT;
+		else if (!list)
+			list = report->after ? TEXT_VALIDATE : TEXT_COLUMNS;
 	}
 	t = table_open(out, format, columns, sizeof(columns) / sizeof(*columns), list, ns, !ns);
 	if (!t)
@@ -352,150 +384,14 @@ int replay_write(FILE *out, enum format format, const struct replay_report *repo
 	return err ? err : close_err ? close_err : output_flush(out);
 }
 
-struct replay_miss replay_compare(const struct replay_report *report)
+struct replay_misses replay_count_misses(const struct replay_report *report)
 {
-	struct replay_miss miss = { 0 };
+	struct replay_misses misses = { 0 };
 	struct out_row r;
 
 	for (unsigned int at = 0; next_row(report, &r, &at);) {
-		struct actual a = actual_of(&r);
-		double off = fabs((double)r.row->predicted_faults - a.faults);
-		struct predicted_time t = time_of(&r);
-
-		/* what the recording cannot tell is not predicted either */
-		if (r.class == CLASS_UNKNOWN)
-			continue;
-		if (off > 1 && off > COUNT_TOLERANCE * a.faults)
-			miss.counts++;
-		else if (report->costs && t.known && a.timed && t.high > t.low &&
-			 (a.time < t.low || a.time > t.high))
-			miss.times++;
+		misses.counts += missed(&r) == MISS_COUNT;
+		misses.times += missed(&r) == MISS_TIME;
 	}
-	return miss;
-}
-
-/* --- the sweep --- */
-
-/* Sums over classes and orders of one policy. */
-struct sweep_sum {
-	uint64_t recorded, predicted, waste;
-	double time, worst; /* of all faults; of the mean fault of the costliest class and order */
-	bool timed;
-};
-
-static struct sweep_sum sum_rows(const struct sweep_row *s)
-{
-	struct sweep_sum sum = { .timed = true };
-
-	for (unsigned int at = 0; at < NR_CLASSES * NR_ORDERS * NR_LEVELS; at++) {
-		unsigned int class = at / (NR_ORDERS * NR_LEVELS);
-		unsigned int order = at / NR_LEVELS % NR_ORDERS, level = at % NR_LEVELS;
-		const struct replay_row *row = &s->rows->row[class][order][level];
-		struct predicted_time t;
-
-		sum.recorded += row->recorded_faults;
-		sum.predicted += row->predicted_faults;
-		sum.waste += row->waste_ptes;
-		if (!row->predicted_faults)
-			continue;
-		t = replay_time(s->rows, class, order, level, s->cost);
-		sum.timed = sum.timed && t.known;
-		sum.time += t.value;
-		if (row->batches && t.known)
-			sum.worst = fmax(sum.worst, t.value / row->predicted_faults);
-	}
-	return sum;
-}
-
-static struct cell get_sweep_policy(const void *row, const struct column *c)
-{
-	return text(((const struct sweep_row *)row)->policy);
-}
-
-static struct cell get_sweep_faults(const void *row, const struct column *c)
-{
-	return count(sum_rows(row).predicted);
-}
-
-static struct cell get_sweep_saved(const void *row, const struct column *c)
-{
-	struct sweep_sum s = sum_rows(row);
-
-	return count(s.recorded > s.predicted ? s.recorded - s.predicted : 0);
-}
-
-static struct cell get_sweep_time(const void *row, const struct column *c)
-{
-	struct sweep_sum s = sum_rows(row);
-
-	return rounded(s.timed, s.time);
-}
-
-static struct cell get_sweep_worst(const void *row, const struct column *c)
-{
-	struct sweep_sum s = sum_rows(row);
-
-	return real(s.timed && s.worst > 0 ? s.worst : NAN);
-}
-
-static struct cell get_sweep_waste(const void *row, const struct column *c)
-{
-	return count(sum_rows(row).waste);
-}
-
-/* clang-format off */
-static const struct column sweep_list[] = {
-	{ "policy", "POLICY", "rule that was replayed", COLUMN_LEFT, get_sweep_policy, NULL, 0, 0 },
-	{ "predicted_faults", "FAULTS", "faults under it", 0, get_sweep_faults, NULL, 0, 0 },
-	{ "saved_faults", "SAVED", "faults recorded and not predicted", 0, get_sweep_saved, NULL, 0, 0 },
-	{ "predicted_ns", "TIME", "time of all faults", COLUMN_TIME, get_sweep_time, NULL, 0, 0 },
-	{ "batched_fault_ns", "ONE-FAULT", "mean time of the costliest kind of fault that batches",
-	  COLUMN_TIME, get_sweep_worst, NULL, 0, 0 },
-	{ "waste_ptes", "WASTE", "PTEs resolved and not touched by the end", 0, get_sweep_waste, NULL,
-	  0, 0 },
-};
-/* clang-format on */
-
-const struct column *sweep_columns(size_t *nr)
-{
-	*nr = sizeof(sweep_list) / sizeof(*sweep_list);
-	return sweep_list;
-}
-
-static int sweep_json(FILE *out, const struct sweep_row *rows, size_t nr)
-{
-	struct json_object *root = json_object_new_object();
-	struct json_object *list = json_object_new_array();
-
-	if (!root || !list) {
-		json_object_put(root);
-		json_object_put(list);
-		return -ENOMEM;
-	}
-	json_object_object_add(root, "schema", json_object_new_string(REPORT_SCHEMA));
-	json_object_object_add(root, "sweep", list);
-	for (size_t i = 0; i < nr; i++)
-		json_object_array_add(list, columns_json(sweep_list,
-							 sizeof(sweep_list) / sizeof(*sweep_list),
-							 0, &rows[i], rows[i].ns));
-	return write_document(out, root);
-}
-
-int sweep_write(FILE *out, enum format format, const struct sweep_row *rows, size_t nr,
-		const struct recording *before, const char *list)
-{
-	bool ns = before->time_is_ns;
-	struct table *t;
-	int err = 0, close_err;
-
-	if (format == FORMAT_JSON)
-		return sweep_json(out, rows, nr);
-	t = table_open(out, format, sweep_list, sizeof(sweep_list) / sizeof(*sweep_list), list, ns,
-		       !ns);
-	if (!t)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr && !err; i++)
-		err = table_row(t, &rows[i], ns);
-	close_err = table_close(t);
-	return err ? err : close_err ? close_err : output_flush(out);
+	return misses;
 }

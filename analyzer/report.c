@@ -36,6 +36,8 @@ static int take_step(struct reader *r, const struct step *step)
 
 	steps_tell_model(&r->steps, &r->model);
 	err = model_step(&r->model, step, &o);
+	if (!err && r->options->step)
+		err = r->options->step(r->options->ctx, &r->steps, step, &o);
 	if (err || step->kind != STEP_FAULT || !f->counted)
 		return err;
 	if (filter && !filter_key(filter, &o.key))
@@ -56,11 +58,8 @@ static int read_steps(struct reader *r)
 	options.episode = take_episode;
 	options.ctx = r;
 	err = model_open(&r->model, &options);
-	while (!err && (ret = steps_next(&r->steps, &step)) == 1) {
+	while (!err && (ret = steps_next(&r->steps, &step)) == 1)
 		err = take_step(r, &step);
-		if (!err && r->options->step)
-			err = r->options->step(r->options->ctx, &r->steps, &step);
-	}
 	if (!err)
 		err = ret;
 	if (!err)
@@ -78,7 +77,7 @@ int report_read(const char *path, const struct report_options *options, struct r
 
 	err = steps_open(&r.steps, path, &options->steps, rec, reason);
 	if (!err && options->begin)
-		err = options->begin(options->ctx, rec);
+		err = options->begin(options->ctx, &r.steps);
 	if (!err)
 		err = read_steps(&r);
 	close_err = steps_close(&r.steps);

@@ -9,11 +9,12 @@
 struct report_options {
 	struct steps_options steps;
 	/* Called once what is known of the recording is known, before the first event; or NULL. */
-	int (*begin)(void *ctx, const struct recording *rec);
+	int (*begin)(void *ctx, const struct steps *steps);
 	/* Called with each fault that passes the filters, and its task's name; or NULL. */
 	int (*fault)(void *ctx, const struct fault *f, const struct outcome *o, const char *comm);
-	/* Called with each step, after the model has it; or NULL. */
-	int (*step)(void *ctx, const struct steps *steps, const struct step *step);
+	/* Called with each step and, for a fault, what the model made of it; or NULL. */
+	int (*step)(void *ctx, const struct steps *steps, const struct step *step,
+		    const struct outcome *o);
 	/* Called with each episode that passes the filters; or NULL. */
 	int (*episode)(void *ctx, const struct episode *e);
 	void *ctx;

@@ -93,6 +93,7 @@ static int take_header(struct steps *s, const char *path, const char **reason)
 	rec->exact = s->options->exact || manifest.exact;
 	rec->boot = manifest.boot; /* handed over, as the others */
 	rec->build = manifest.build;
+	rec->workload = manifest.workload;
 	s->used = manifest.used;
 	s->rss_is_exact = kernel_since(rec, 6, 2);
 	return err;

@@ -363,7 +363,7 @@ static void test_tasks_that_meet(void **state)
 }
 
 /* Truncates or extends the file when its metadata is read. */
-static int resize(void *ctx, const struct recording *rec)
+static int resize(void *ctx, const struct steps *steps)
 {
 	const off_t *how = ctx; /* descriptor, size */
 

@@ -3,6 +3,7 @@
  * Replay: no policy is the identity, more batching never predicts more faults, and the model agrees
  * with the table of cases that the KUnit suite asks a kernel.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 
 #include "../../kunit/batch_cases.h"
 #include "event.h"
+#include "ktap.h"
 #include "random.h"
 #include "replay.h"
 #include "report.h"
@@ -175,6 +177,52 @@ static void test_cases_of_the_suite(void **state)
 
 /* --- properties over random steps --- */
 
+/* A recording as a report reads it: its model, and the predictions beside it. */
+struct recorder {
+	struct model model;
+	struct replay replay;
+};
+
+static int take_episode(void *ctx, const struct episode *e)
+{
+	replay_episode(ctx, e);
+	return 0;
+}
+
+static void recorder_open(struct recorder *rec, const struct policy *policies, size_t nr,
+			  enum stale_tlb stale_tlb)
+{
+	struct model_options options = model_options;
+
+	assert_int_equal(replay_open(&rec->replay, &options, policies, nr, stale_tlb, NULL), 0);
+	options.episode = take_episode;
+	options.ctx = &rec->replay;
+	assert_int_equal(model_open(&rec->model, &options), 0);
+	rec->model.sees_alloc = true;
+	for (size_t i = 0; i < nr; i++)
+		rec->replay.predictions[i].model.sees_alloc = true;
+}
+
+static void recorder_step(struct recorder *rec, const struct step *s)
+{
+	struct outcome o = { 0 };
+
+	assert_int_equal(model_step(&rec->model, s, &o), 0);
+	assert_int_equal(replay_step(&rec->replay, s, &o), 0);
+}
+
+static void recorder_finish(struct recorder *rec)
+{
+	assert_int_equal(model_finish(&rec->model), 0);
+	assert_int_equal(replay_finish(&rec->replay), 0);
+}
+
+static void recorder_close(struct recorder *rec)
+{
+	model_close(&rec->model);
+	replay_close(&rec->replay);
+}
+
 #define NR_POLICIES 7
 #define NR_PAGES    64
 
@@ -188,10 +236,10 @@ static const char *const names[NR_POLICIES] = { "none",
 
 /* A kernel that follows the rules makes the events: the recorded model is asked what it would do.
  */
-static void random_fault(struct replay *r, uint64_t *random, uint64_t mm, unsigned int order,
+static void random_fault(struct recorder *rec, uint64_t *random, uint64_t mm, unsigned int order,
 			 uint64_t now)
 {
-	struct memory *memory = &r->recorded.memory;
+	struct memory *memory = &rec->model.memory;
 	uint64_t page = random_u64(random) % NR_PAGES;
 	struct step s = { .kind = STEP_FAULT, .ts = now + 100 };
 	uint32_t index = memory_find_mm(memory, mm), pte = 0, map = 0;
@@ -221,34 +269,33 @@ static void random_fault(struct replay *r, uint64_t *random, uint64_t mm, unsign
 		s.fault.allocated = true;
 		s.fault.order = map ? 0 : order;
 	}
-	assert_int_equal(replay_step(r, &s), 0);
+	recorder_step(rec, &s);
 }
 
-static void random_steps(struct replay *r, uint64_t *random)
+static void random_steps(struct recorder *rec, uint64_t *random)
 {
 	struct step s = { .kind = STEP_EXEC, .mm = PARENT };
 	bool child = false;
 	unsigned int order = random_u64(random) % 2 ? 4 : 2;
 
-	r->recorded.sees_alloc = true;
-	assert_int_equal(replay_step(r, &s), 0);
+	recorder_step(rec, &s);
 	for (uint64_t now = 1000; now < 1000 + 300 * 400; now += 400) {
 		unsigned int dice = random_u64(random) % 40;
 
 		if (!dice && !child) {
 			s = (struct step){ .kind = STEP_FORK, .mm = CHILD, .oldmm = PARENT };
-			assert_int_equal(replay_step(r, &s), 0);
+			recorder_step(rec, &s);
 			child = true;
 		} else if (dice == 1 && child) {
 			s = (struct step){ .kind = STEP_MM_EXIT, .mm = CHILD };
-			assert_int_equal(replay_step(r, &s), 0);
+			recorder_step(rec, &s);
 			child = false;
 		} else {
-			random_fault(r, random, child && dice % 3 == 0 ? CHILD : PARENT, order,
+			random_fault(rec, random, child && dice % 3 == 0 ? CHILD : PARENT, order,
 				     now);
 		}
 	}
-	assert_int_equal(replay_finish(r), 0);
+	recorder_finish(rec);
 }
 
 struct sums {
@@ -277,7 +324,7 @@ static void assert_identity(const struct prediction *p)
 		assert_int_equal(rows[i].recorded_faults, rows[i].predicted_faults);
 		assert_int_equal(rows[i].recorded_time, rows[i].kept_time);
 		assert_int_equal(rows[i].recorded_ptes, rows[i].predicted_ptes);
-		assert_int_equal(rows[i].waste_ptes + rows[i].batches + rows[i].switched, 0);
+		assert_int_equal(rows[i].waste_ptes + rows[i].batches.count + rows[i].changed, 0);
 	}
 }
 
@@ -289,17 +336,15 @@ static void test_properties(void **state)
 	for (int run = 0; run < 500; run++) {
 		struct policy policies[NR_POLICIES];
 		struct sums s[NR_POLICIES];
-		struct replay r;
+		struct recorder r;
 
 		for (int i = 0; i < NR_POLICIES; i++)
 			policies[i] = parse(names[i]);
-		assert_int_equal(
-			replay_open(&r, &model_options, policies, NR_POLICIES, STALE_NONE, NULL),
-			0);
+		recorder_open(&r, policies, NR_POLICIES, STALE_NONE);
 		random_steps(&r, &random);
-		assert_identity(&r.predictions[0]);
+		assert_identity(&r.replay.predictions[0]);
 		for (int i = 0; i < NR_POLICIES; i++)
-			s[i] = sum(&r.predictions[i]);
+			s[i] = sum(&r.replay.predictions[i]);
 		/* a wider window never predicts more faults, nor less waste, than a narrower one */
 		for (int i = 1; i <= 4; i++) {
 			assert_true(s[i].predicted <= s[i - 1].predicted);
@@ -308,9 +353,22 @@ static void test_properties(void **state)
 		assert_true(s[5].predicted <= s[0].predicted);
 		assert_true(s[6].predicted <= s[4].predicted);
 		saved += s[0].predicted - s[6].predicted;
-		replay_close(&r);
+		recorder_close(&r);
 	}
 	assert_true(saved > 1000);
+}
+
+static struct sums stale_sums(const struct policy *policy, enum stale_tlb stale_tlb,
+			      uint64_t *random)
+{
+	struct recorder r;
+	struct sums s;
+
+	recorder_open(&r, policy, 1, stale_tlb);
+	random_steps(&r, random);
+	s = sum(&r.replay.predictions[0]);
+	recorder_close(&r);
+	return s;
 }
 
 /* Every avoided fault comes back where every translation is stale: no fewer faults than recorded.
@@ -321,25 +379,14 @@ static void test_stale_tlb(void **state)
 	const struct policy policy = parse("whole-folio");
 
 	for (int run = 0; run < 50; run++) {
-		uint64_t before = random;
-		struct replay r;
+		const uint64_t seed = random;
 		struct sums none, ascending, all;
 
-		assert_int_equal(replay_open(&r, &model_options, &policy, 1, STALE_NONE, NULL), 0);
-		random_steps(&r, &random);
-		none = sum(&r.predictions[0]);
-		replay_close(&r);
-		random = before;
-		assert_int_equal(replay_open(&r, &model_options, &policy, 1, STALE_ASCENDING, NULL),
-				 0);
-		random_steps(&r, &random);
-		ascending = sum(&r.predictions[0]);
-		replay_close(&r);
-		random = before;
-		assert_int_equal(replay_open(&r, &model_options, &policy, 1, STALE_ALL, NULL), 0);
-		random_steps(&r, &random);
-		all = sum(&r.predictions[0]);
-		replay_close(&r);
+		none = stale_sums(&policy, STALE_NONE, &random);
+		random = seed;
+		ascending = stale_sums(&policy, STALE_ASCENDING, &random);
+		random = seed;
+		all = stale_sums(&policy, STALE_ALL, &random);
 		assert_true(none.predicted <= ascending.predicted);
 		assert_true(ascending.predicted <= all.predicted);
 		assert_int_equal(all.predicted, all.recorded);
@@ -354,19 +401,18 @@ static void test_unseen_split(void **state)
 {
 	const struct policy policies[] = { parse("none"), parse("whole-folio"),
 					   parse("window=16") };
-	const uint64_t left[] = { 511, 0, 31 };
+	const uint64_t left[] = { 511, 0, 31 }, batch[] = { 0, 512, 16 };
 	struct step s = { .kind = STEP_EXEC, .mm = PARENT };
-	struct replay r;
+	struct recorder r;
 
-	assert_int_equal(replay_open(&r, &model_options, policies, 3, STALE_NONE, NULL), 0);
-	r.recorded.sees_alloc = true;
-	assert_int_equal(replay_step(&r, &s), 0);
+	recorder_open(&r, policies, 3, STALE_NONE);
+	recorder_step(&r, &s);
 	for (uint64_t i = 0; i <= 512; i++) {
 		if (i == 1) {
 			s = (struct step){ .kind = STEP_FORK, .mm = CHILD, .oldmm = PARENT };
-			assert_int_equal(replay_step(&r, &s), 0);
+			recorder_step(&r, &s);
 			s = (struct step){ .kind = STEP_MM_EXIT, .mm = CHILD };
-			assert_int_equal(replay_step(&r, &s), 0);
+			recorder_step(&r, &s);
 		}
 		s = (struct step){ .kind = STEP_FAULT,
 				   .fault = { .mm = PARENT,
@@ -385,38 +431,41 @@ static void test_unseen_split(void **state)
 					      .allocated = !i,
 					      .order = i ? ORDER_UNKNOWN : 9,
 					      .worker_ptes = -1 } };
-		assert_int_equal(replay_step(&r, &s), 0);
+		recorder_step(&r, &s);
 	}
-	assert_int_equal(replay_finish(&r), 0);
-	assert_identity(&r.predictions[0]);
+	recorder_finish(&r);
+	assert_identity(&r.replay.predictions[0]);
 	for (int i = 0; i < 3; i++) {
-		const struct replay_rows *rows = r.predictions[i].rows;
+		const struct replay_rows *rows = r.replay.predictions[i].rows;
 
 		assert_int_equal(rows->row[CLASS_REUSE][9][LEVEL_PMD].predicted_faults, 1);
+		/* and the first, taken for one on a PMD, was one on PTEs, too */
+		assert_int_equal(rows->row[CLASS_REUSE][9][LEVEL_PMD].batches.max, batch[i]);
 		assert_int_equal(rows->row[CLASS_REUSE][9][LEVEL_PTE].recorded_faults, 511);
 		assert_int_equal(rows->row[CLASS_REUSE][9][LEVEL_PTE].predicted_faults, left[i]);
 		assert_int_equal(rows->row[CLASS_REUSE][9][LEVEL_PTE].waste_ptes, 0);
 	}
-	replay_close(&r);
+	recorder_close(&r);
 }
 
 /* --- recordings --- */
 
-static int replay_one(void *ctx, const struct steps *steps, const struct step *s)
+static int begin_replay(void *ctx, const struct steps *steps)
+{
+	const struct model_options options = steps_model_options(steps);
+	const struct policy policies[2] = { parse("none"), parse("whole-folio+cow-whole-folio") };
+
+	return replay_open(ctx, &options, policies, 2, STALE_NONE, steps->options->filter);
+}
+
+static int replay_one(void *ctx, const struct steps *steps, const struct step *s,
+		      const struct outcome *o)
 {
 	struct replay *r = ctx;
 
-	if (!r->nr) {
-		const struct model_options options = steps_model_options(steps);
-		const struct policy policies[2] = { parse("none"),
-						    parse("whole-folio+cow-whole-folio") };
-
-		assert_int_equal(
-			replay_open(r, &options, policies, 2, STALE_NONE, steps->options->filter),
-			0);
-	}
-	steps_tell_model(steps, &r->recorded);
-	return replay_step(r, s);
+	for (size_t i = 0; i < r->nr; i++)
+		steps_tell_model(steps, &r->predictions[i].model);
+	return replay_step(r, s, o);
 }
 
 /* The figures of traces/README.md: one fault a folio where the folio is reused, or copied, at once.
@@ -443,7 +492,9 @@ static void test_recordings(void **state)
 		struct filter filter = { 0 };
 		struct replay r = { 0 };
 		struct report_options options = { .steps.filter = &filter,
+						  .begin = begin_replay,
 						  .step = replay_one,
+						  .episode = take_episode,
 						  .ctx = &r };
 		struct recording rec = { 0 };
 		const struct replay_row *row;
@@ -490,29 +541,145 @@ static void test_bad_policies(void **state)
 	assert_int_equal(p.window, 32);
 }
 
+static void assert_near(double is, double expected)
+{
+	if (fabs(is - expected) > 1e-6 * fabs(expected))
+		fail_msg("%f is not %f", is, expected);
+}
+
+/* Two faults of 16 and 8 PTEs on a curve that is measured at 8 and 32. */
 static void test_time_of_batches(void **state)
 {
 	struct replay_rows rows = { 0 };
 	struct replay_row *row = &rows.row[CLASS_REUSE][4][LEVEL_PTE];
 	struct costs costs = {
-		.reuse = { .known = true, .base = 50, .per_pte = 20, .low = 15, .high = 30 }
+		.reuse = { .nr = 2, .points = { { 8, 200, 100, 300 }, { 32, 800, 340, 900 } } }
 	};
 	struct predicted_time t;
 
-	*row = (struct replay_row){ .recorded_faults = 32,
+	*row = (struct replay_row){ .recorded_faults = 24,
 				    .predicted_faults = 2,
-				    .recorded_time = 32 * 400,
-				    .kept_time = 2 * 400,
-				    .batches = 2,
-				    .extra_ptes = 30 };
+				    .kept_time = 2 * 400 };
+	assert_int_equal(hist_add(&row->batches, 16, 1), 0);
+	assert_int_equal(hist_add(&row->batches, 8, 1), 0);
 	t = replay_time(&rows, CLASS_REUSE, 4, LEVEL_PTE, &costs);
 	assert_true(t.known);
-	assert_true(t.value == 2 * 400 + 2 * 50 + 30 * 20);
-	assert_true(t.low == 2 * 400 + 2 * 50 + 30 * 15);
-	assert_true(t.high == 2 * 400 + 2 * 50 + 30 * 30);
+	assert_near(t.value, 2 * 400 + 200 + (200 + 600 / 3));
+	assert_near(t.low, 2 * 400 + 100 + (100 + 240 / 3));
+	assert_near(t.high, 2 * 400 + 300 + (300 + 600 / 3));
+	/* exact costs: within 2 % */
+	costs.reuse.points[0] = (struct cost_point){ 8, 200, 200, 200 };
+	costs.reuse.points[1] = (struct cost_point){ 32, 800, 800, 800 };
+	t = replay_time(&rows, CLASS_REUSE, 4, LEVEL_PTE, &costs);
+	assert_near(t.low, 0.98 * t.value);
+	assert_near(t.high, 1.02 * t.value);
 	/* without costs there are no times */
-	costs.reuse.known = false;
+	costs.reuse.nr = 0;
 	assert_false(replay_time(&rows, CLASS_REUSE, 4, LEVEL_PTE, &costs).known);
+	hist_release(&row->batches);
+}
+
+static void test_cost_curve(void **state)
+{
+	const struct cost cost = {
+		.nr = 3, .points = { { 2, 10, 5, 20 }, { 4, 30, 10, 40 }, { 8, 40, 20, 80 } }
+	};
+
+	assert_near(cost_at(&cost, 2).ns, 10);
+	assert_near(cost_at(&cost, 3).ns, 20);
+	assert_near(cost_at(&cost, 4).high, 40);
+	assert_near(cost_at(&cost, 6).low, 15);
+	assert_near(cost_at(&cost, 16).ns, 60); /* prolonged */
+	assert_near(cost_at(&cost, 1).ns, 0);	/* and never less than nothing */
+}
+
+#define ROW(name, a, b)                                                        \
+	"    # bench: helper=" name " nr=1 batched_ns=" a " single_ns=" a "\n" \
+	"    # bench: helper=" name " nr=16 batched_ns=" b " single_ns=640\n"
+
+static const char reuse_ktap[] =
+	"KTAP version 1\n1..1\n    KTAP version 1\n    # Subtest: s\n    1..1\n" ROW(
+		"folio_pte_batch_flags", "10", "40") ROW("SetPageAnonExclusive", "5", "80")
+		ROW("modify_prot_ptes", "20", "320") "    ok 1 case\nok 1 s\n";
+
+static void read_text(struct ktap_result *ktap, const char *text)
+{
+	FILE *f = fmemopen((void *)text, strlen(text), "r");
+
+	assert_non_null(f);
+	assert_int_equal(ktap_read(f, ktap), 0);
+	assert_int_equal(ktap_errors(ktap), 0);
+	fclose(f);
+}
+
+/* The sum of the helpers; from the PTEs alone to all helpers called once a PTE. */
+static void test_costs_of_bench_lines(void **state)
+{
+	struct ktap_result ktap[2] = { 0 };
+	struct costs c;
+	struct cost_point p;
+
+	read_text(&ktap[0], reuse_ktap);
+	assert_null(costs_from_ktap(&c, ktap, 1, true, false));
+	p = cost_at(&c.reuse, 16);
+	assert_near(p.ns, 40 + 80 + 320);
+	assert_near(p.low, 0.9 * (30 + 75 + 300));
+	assert_near(p.high, 3 * 640);
+	assert_near(cost_at(&c.reuse, 8).ns, 35 + (440 - 35) * 7.0 / 15);
+	assert_int_equal(c.copy.nr, 0);
+	assert_string_equal(costs_from_ktap(&c, ktap, 1, true, true), "folio_alloc");
+	/* a second run that says otherwise: the mean, and the interval widens */
+	read_text(&ktap[1], reuse_ktap);
+	ktap[1].benches[1].batched_ns = 60;
+	assert_null(costs_from_ktap(&c, ktap, 2, true, false));
+	p = cost_at(&c.reuse, 16);
+	assert_near(p.ns, 50 + 80 + 320);
+	assert_near(p.low, 0.9 * (30 + 75 + 300));
+	ktap_release(&ktap[0]);
+	ktap_release(&ktap[1]);
+}
+
+/* A recording with faults of one class and order, all of one latency. */
+static void add_row(struct recording *rec, unsigned int order, uint64_t faults, uint64_t ptes,
+		    uint64_t latency)
+{
+	const struct fault_key key = { .class = CLASS_REUSE, .order = order };
+	struct summary_row *row = summary_row(&rec->summary, &key);
+
+	assert_non_null(row);
+	row->faults = faults;
+	row->episodes = faults;
+	row->ptes = ptes;
+	assert_int_equal(hist_add(&row->latency, latency, faults), 0);
+}
+
+static void test_costs_of_recordings(void **state)
+{
+	struct recording before = { 0 }, after[2] = { 0 };
+	struct costs c;
+
+	add_row(&before, 4, 64, 64, 400);
+	add_row(&after[0], 4, 4, 64, 400 + 100 + 16 * 10);
+	add_row(&after[1], 6, 2, 128, 400 + 100 + 64 * 10);
+	/* two sizes give base and slope, also for sizes that neither has */
+	assert_null(costs_fit(&c, &before.summary, after, 2, true, false));
+	assert_near(cost_at(&c.reuse, 2).ns, 100 + 2 * 10);
+	assert_near(cost_at(&c.reuse, 256).ns, 100 + 256 * 10);
+	assert_near(cost_at(&c.reuse, 256).high, 100 + 256 * 10);
+	/* one size does not: all base, or all slope */
+	assert_null(costs_fit(&c, &before.summary, after, 1, true, false));
+	assert_near(cost_at(&c.reuse, 16).ns, 260);
+	assert_near(cost_at(&c.reuse, 16).low, 260);
+	assert_near(cost_at(&c.reuse, 31).ns, 520);
+	assert_near(cost_at(&c.reuse, 31).low, 260);
+	assert_near(cost_at(&c.reuse, 8.5).low, 130);
+	assert_near(cost_at(&c.reuse, 8.5).high, 260);
+	assert_non_null(costs_fit(&c, &before.summary, after, 1, true, true));
+	/* a kernel that does not batch says nothing */
+	assert_non_null(costs_fit(&c, &before.summary, &before, 1, true, false));
+	summary_release(&before.summary);
+	summary_release(&after[0].summary);
+	summary_release(&after[1].summary);
 }
 
 static void test_costs_text(void **state)
@@ -520,7 +687,8 @@ static void test_costs_text(void **state)
 	struct costs c = { 0 };
 
 	assert_null(costs_parse(&c, "17.5,300"));
-	assert_true(c.reuse.known && c.reuse.per_pte == 17.5 && c.copy.base == 300);
+	assert_near(cost_at(&c.reuse, 3).ns, 300 + 2 * 17.5);
+	assert_near(cost_at(&c.copy, 2).high, 300 + 17.5);
 	assert_non_null(costs_parse(&c, "x"));
 	assert_non_null(costs_parse(&c, "1,"));
 	assert_non_null(costs_parse(&c, "1,2,3"));
@@ -531,10 +699,17 @@ static void test_costs_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases_of_the_suite), cmocka_unit_test(test_properties),
-		cmocka_unit_test(test_stale_tlb),	   cmocka_unit_test(test_unseen_split),
-		cmocka_unit_test(test_recordings),	   cmocka_unit_test(test_bad_policies),
-		cmocka_unit_test(test_time_of_batches),	   cmocka_unit_test(test_costs_text),
+		cmocka_unit_test(test_cases_of_the_suite),
+		cmocka_unit_test(test_properties),
+		cmocka_unit_test(test_stale_tlb),
+		cmocka_unit_test(test_unseen_split),
+		cmocka_unit_test(test_recordings),
+		cmocka_unit_test(test_bad_policies),
+		cmocka_unit_test(test_time_of_batches),
+		cmocka_unit_test(test_cost_curve),
+		cmocka_unit_test(test_costs_of_bench_lines),
+		cmocka_unit_test(test_costs_of_recordings),
+		cmocka_unit_test(test_costs_text),
 	};
 
 	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);

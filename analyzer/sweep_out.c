@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes what each policy of a sweep is predicted to do: a row a policy, and the data of its plot.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json_out.h"
+#include "output.h"
+#include "sweep_out.h"
+
+struct sweep_row sweep_sum(const char *policy, const struct replay_rows *rows,
+			   const struct costs *costs)
+{
+	struct sweep_row sum = { .policy = policy, .one_fault = NAN };
+
+	for (unsigned int at = 0; at < NR_CLASSES * NR_ORDERS * NR_LEVELS; at++) {
+		unsigned int class = at / (NR_ORDERS * NR_LEVELS);
+		unsigned int order = at / NR_LEVELS % NR_ORDERS, level = at % NR_LEVELS;
+		const struct replay_row *row = &rows->row[class][order][level];
+		struct predicted_time t;
+
+		sum.recorded += row->recorded_faults;
+		sum.predicted += row->predicted_faults;
+		sum.waste += row->waste_ptes;
+		if (!row->predicted_faults)
+			continue;
+		t = replay_time(rows, class, order, level, costs);
+		sum.time += t.known ? t.value : NAN;
+		if (class == CLASS_REUSE && order && order != ORDER_UNKNOWN && t.known)
+			sum.one_fault = fmax(sum.one_fault, t.value / row->predicted_faults);
+	}
+	return sum;
+}
+
+static uint64_t saved(const struct sweep_row *row)
+{
+	return row->recorded > row->predicted ? row->recorded - row->predicted : 0;
+}
+
+static struct cell get_policy(const void *row, const struct column *c)
+{
+	return (struct cell){ .type = CELL_TEXT, .text = ((const struct sweep_row *)row)->policy };
+}
+
+static struct cell get_faults(const void *row, const struct column *c)
+{
+	return (struct cell){ .type = CELL_COUNT,
+			      .count = ((const struct sweep_row *)row)->predicted };
+}
+
+static struct cell get_saved(const void *row, const struct column *c)
+{
+	return (struct cell){ .type = CELL_COUNT, .count = saved(row) };
+}
+
+static struct cell get_time(const void *row, const struct column *c)
+{
+	double time = ((const struct sweep_row *)row)->time;
+
+	if (isnan(time))
+		return (struct cell){ .type = CELL_UNKNOWN };
+	return (struct cell){ .type = CELL_COUNT, .count = time + 0.5 };
+}
+
+static struct cell get_one_fault(const void *row, const struct column *c)
+{
+	return (struct cell){ .type = CELL_REAL,
+			      .real = ((const struct sweep_row *)row)->one_fault };
+}
+
+static struct cell get_waste(const void *row, const struct column *c)
+{
+	return (struct cell){ .type = CELL_COUNT, .count = ((const struct sweep_row *)row)->waste };
+}
+
+static struct cell get_doubt(const void *row, const struct column *c)
+{
+	const char *doubt = ((const struct sweep_row *)row)->doubt;
+
+	return (struct cell){ .type = CELL_TEXT, .text = doubt ? doubt : "" };
+}
+
+static struct json_object *json_doubt(const void *row, const struct column *c)
+{
+	return json_text(((const struct sweep_row *)row)->doubt);
+}
+
+/* clang-format off */
+static const struct column columns[] = {
+	{ "policy", "POLICY", "rule that was replayed", COLUMN_LEFT, get_policy, NULL, 0, 0 },
+	{ "predicted_faults", "FAULTS", "faults under it", 0, get_faults, NULL, 0, 0 },
+	{ "saved_faults", "SAVED", "faults recorded and not predicted", 0, get_saved, NULL, 0, 0 },
+	{ "predicted_ns", "TIME", "time of all faults", COLUMN_TIME, get_time, NULL, 0, 0 },
+	{ "one_fault_ns", "ONE-FAULT", "mean time of a reuse fault of a large folio", COLUMN_TIME,
+	  get_one_fault, NULL, 0, 0 },
+	{ "waste_ptes", "WASTE", "PTEs resolved and not touched by the end", 0, get_waste, NULL, 0, 0 },
+	{ "doubt", "DOUBT", "what the recording lacks that the row depends on", COLUMN_LEFT, get_doubt,
+	  json_doubt, 0, 0 },
+};
+/* clang-format on */
+
+#define NR_COLUMNS   (sizeof(columns) / sizeof(*columns))
+#define TEXT_COLUMNS "policy,predicted_faults,saved_faults,predicted_ns,one_fault_ns,waste_ptes"
+
+const struct column *sweep_columns(size_t *nr)
+{
+	*nr = NR_COLUMNS;
+	return columns;
+}
+
+static int write_json(FILE *out, const struct sweep *s)
+{
+	struct json_object *root = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	int err;
+
+	if (!root || !list) {
+		json_object_put(root);
+		json_object_put(list);
+		return -ENOMEM;
+	}
+	json_object_object_add(root, "schema", json_object_new_string(REPORT_SCHEMA));
+	json_object_object_add(root, "costs", json_text(s->costs));
+	json_object_object_add(root, "sweep", list);
+	for (size_t i = 0; i < s->nr; i++)
+		json_object_array_add(list, columns_json(columns, NR_COLUMNS, 0, &s->rows[i],
+							 s->before->time_is_ns));
+	err = json_write(out, root);
+	if (!err)
+		putc('\n', out);
+	return err ? err : output_flush(out);
+}
+
+int sweep_write(FILE *out, enum format format, const struct sweep *s, const char *list)
+{
+	bool ns = s->before->time_is_ns;
+	struct table *t;
+	int err = 0, close_err;
+
+	if (format == FORMAT_JSON)
+		return write_json(out, s);
+	if (format == FORMAT_TEXT && !list)
+		list = s->nr && s->rows[0].doubt ? TEXT_COLUMNS ",doubt" : TEXT_COLUMNS;
+	t = table_open(out, format, columns, NR_COLUMNS, list, ns, !ns);
+	if (!t)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nr && !err; i++)
+		err = table_row(t, &s->rows[i], ns);
+	close_err = table_close(t);
+	return err ? err : close_err ? close_err : output_flush(out);
+}
+
+/* "window=16" is "16" at a point of the curve. */
+static const char *short_name(const struct sweep_row *row)
+{
+	const char *number = strchr(row->policy, '=');
+
+	return number ? number + 1 : "folio";
+}
+
+/* Two curves of the same faults saved: against the time of one fault, where known, and waste. */
+static void write_curves(FILE *out, const struct sweep *s)
+{
+	bool timed = false;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		const struct sweep_row *row = &s->rows[i];
+
+		if (isnan(row->one_fault))
+			continue;
+		if (!timed)
+			fprintf(out, "time of one reuse fault (%s)\t\"faults saved\"\n",
+				recording_time_unit(s->before));
+		timed = true;
+		fprintf(out, "%.1f\t%" PRIu64 "\t%s\n", row->one_fault, saved(row),
+			short_name(row));
+	}
+	if (!timed)
+		fputs("# no costs were given, so the time of a fault is not known\n", out);
+	fputs("\n\nPTEs resolved and not touched\t\"faults saved\"\n", out);
+	for (size_t i = 0; i < s->nr; i++)
+		fprintf(out, "%" PRIu64 "\t%" PRIu64 "\t%s\n", s->rows[i].waste, saved(&s->rows[i]),
+			short_name(&s->rows[i]));
+}
+
+int sweep_write_plot(const char *dir, const struct sweep *s)
+{
+	char *path;
+	FILE *out;
+	int err;
+
+	if (asprintf(&path, "%s/" SWEEP_PLOT ".tsv", dir) < 0)
+		return -ENOMEM;
+	out = fopen(path, "w");
+	err = out ? 0 : -errno;
+	if (out) {
+		write_curves(out, s);
+		err = output_flush(out);
+		if (fclose(out) && !err)
+			err = -errno;
+	}
+	if (err && out)
+		remove(path);
+	free(path);
+	return err;
+}
