@@ -194,7 +194,7 @@ static bool mean_of(const struct replay_row *row, uint64_t least, double *mean)
 
 /*
  * What a fault on one page of such a folio takes, by the mean of those recorded; of another order
- * where there is none. Where faults on small folios take less, it is that: what a single page of a
+ * where there is none. Where reuse of a small folio takes less, it is that: what a single page of a
  * large folio costs more, as taking a contpte block of arm64 apart, a batch does not do.
  */
 static bool single_time(const struct replay_rows *rows, enum fault_class class, unsigned int order,
@@ -203,12 +203,10 @@ static bool single_time(const struct replay_rows *rows, enum fault_class class, 
 	bool known = mean_of(&rows->row[class][order][level], 1, mean);
 	double small;
 
-	for (unsigned int o = 1; o < NR_ORDERS && !known; o++)
+	for (unsigned int o = 0; o < NR_ORDERS && !known; o++)
 		known = mean_of(&rows->row[class][o][LEVEL_PTE], 1, mean);
-	if (mean_of(&rows->row[class][0][LEVEL_PTE], known ? ENOUGH : 1, &small)) {
-		*mean = known ? fmin(*mean, small) : small;
-		known = true;
-	}
+	if (class == CLASS_REUSE && mean_of(&rows->row[class][0][LEVEL_PTE], ENOUGH, &small))
+		*mean = fmin(*mean, small);
 	return known;
 }
 

@@ -3314,7 +3314,16 @@ static const struct table_op op_swap_pte_batch = {
 	.fill = FILL_SWAP, .batched = batched_swap_batch,
 };
 
+/* One call, as each write fault makes; on arm64 it looks at all of a contpte block. */
+DEFINE_OP_FN(one_set_access_flags,
+	     ptep_set_access_flags(c->t->vma, c->addr, c->ptep, c->pte, 1))
+
+static const struct table_op op_ptep_set_access_flags = {
+	.fill = FILL_MAPPED, .batched = one_set_access_flags,
+};
+
 static const struct bench benches[] = {
+	{ "ptep_set_access_flags", &op_ptep_set_access_flags },
 	{ "SetPageAnonExclusive", NULL, bench_nothing, bench_set_exclusive, bench_clear_exclusive },
 	{ "folio_alloc", NULL, bench_nothing, bench_alloc, bench_free_all },
 	{ "set_ptes", &op_set_ptes },
