@@ -162,29 +162,50 @@ static const char *short_name(const struct sweep_row *row)
 	return number ? number + 1 : "folio";
 }
 
+static bool same_point(const struct sweep_row *a, const struct sweep_row *b)
+{
+	return a->predicted == b->predicted && a->waste == b->waste;
+}
+
+static bool is_timed(const struct sweep *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		if (isnan(s->rows[i].one_fault))
+			return false;
+	}
+	return true;
+}
+
+/* One curve: windows that change nothing more are the point of the first, "16+". */
+static void write_curve(FILE *out, const struct sweep *s, const char *axis, bool by_time)
+{
+	fprintf(out, "%s\t\"faults saved\"\n", axis);
+	for (size_t i = 0, next; i < s->nr; i = next) {
+		const struct sweep_row *row = &s->rows[i];
+
+		for (next = i + 1; next < s->nr && same_point(row, &s->rows[next]);)
+			next++;
+		fprintf(out, "%.0f\t%" PRIu64 "\t%s%s\n",
+			by_time ? row->one_fault : (double)row->waste, saved(row), short_name(row),
+			next > i + 1 ? "+" : "");
+	}
+}
+
 /* Two curves of the same faults saved: against the time of one fault, where known, and waste. */
 static void write_curves(FILE *out, const struct sweep *s)
 {
-	bool timed = false;
+	char axis[64];
 
-	for (size_t i = 0; i < s->nr; i++) {
-		const struct sweep_row *row = &s->rows[i];
-
-		if (isnan(row->one_fault))
-			continue;
-		if (!timed)
-			fprintf(out, "time of one reuse fault (%s)\t\"faults saved\"\n",
-				recording_time_unit(s->before));
-		timed = true;
-		fprintf(out, "%.1f\t%" PRIu64 "\t%s\n", row->one_fault, saved(row),
-			short_name(row));
+	if (is_timed(s)) {
+		snprintf(axis, sizeof(axis), "time of one reuse fault (%s)",
+			 recording_time_unit(s->before));
+		write_curve(out, s, axis, true);
+		fputs("\n\n", out);
+	} else {
+		fputs("# no costs were given, so the time of a fault that batches is not known\n",
+		      out);
 	}
-	if (!timed)
-		fputs("# no costs were given, so the time of a fault is not known\n", out);
-	fputs("\n\nPTEs resolved and not touched\t\"faults saved\"\n", out);
-	for (size_t i = 0; i < s->nr; i++)
-		fprintf(out, "%" PRIu64 "\t%" PRIu64 "\t%s\n", s->rows[i].waste, saved(&s->rows[i]),
-			short_name(&s->rows[i]));
+	write_curve(out, s, "PTEs resolved and not touched", false);
 }
 
 int sweep_write_plot(const char *dir, const struct sweep *s)
