@@ -197,6 +197,15 @@ static void do_copy_whole(struct model *m, struct access *a, struct mapping *map
 }
 
 /*
+ * A fault of another process's (ptrace, /proc/PID/mem) may be made with FOLL_FORCE, without the
+ * VMA's permission to write: no rule for batches acts on one. A recording does not tell them apart.
+ */
+static bool may_be_forced(const struct access *a)
+{
+	return a->fault->flags & FAULT_FLAG_REMOTE;
+}
+
+/*
  * The rules of a whole copy: a folio below PMD order, all of whose PTEs are here, read-only and not
  * exclusive (an exclusive page may be pinned), in one VMA.
  */
@@ -215,7 +224,8 @@ static bool may_copy_whole(const struct model *m, const struct access *a, const 
 static bool copies_whole(const struct model *m, const struct access *a, const struct mapping *map)
 {
 	if (a->recorded)
-		return m->options.policy->copies_whole && may_copy_whole(m, a, map);
+		return m->options.policy->copies_whole && !may_be_forced(a) &&
+		       may_copy_whole(m, a, map);
 	return a->fault->allocated && a->fault->order && a->fault->order == map->order;
 }
 
@@ -319,7 +329,8 @@ static uint32_t resolve_reuse(const struct model *m, struct access *a, struct ma
 		return mapping_nr_ptes(map);
 	}
 	/* a page that is marked exclusive is reused without a look at its folio */
-	if (a->recorded && map->order_known && mapping_state(map, a->pte) != PTE_EXCLUSIVE)
+	if (a->recorded && map->order_known && !may_be_forced(a) &&
+	    mapping_state(map, a->pte) != PTE_EXCLUSIVE)
 		range = m->options.policy->reuse(m->options.policy, map, a->pte);
 	else if (!a->recorded)
 		while (range.nr < mapping_nr_ptes(map) &&
@@ -409,8 +420,9 @@ void access_unshare(struct model *m, struct access *a)
 	if (a->mapping) {
 		struct mapping *map = &m->memory.mappings[a->mapping];
 
+		/* the PTE stays as it was: its first write is still to come */
 		access_set_folio(a, map);
-		episode_charge(m, a, map, !mapping_touch(map, a->pte), 1);
+		episode_charge(m, a, map, 1, 1);
 	}
 	if (a->fault->allocated) {
 		access_drop_page(m, a);

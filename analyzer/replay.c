@@ -66,8 +66,15 @@ int replay_open(struct replay *r, const struct model_options *options,
 	return err;
 }
 
-static void add_recorded(struct replay_row *row, const struct fault *f)
+static void add_recorded(const struct replay *r, struct replay_rows *rows, const struct fault *f,
+			 const struct fault_key *key)
 {
+	struct replay_row *row = row_of(r, rows, key);
+
+	if (key->class == CLASS_REUSE && !key->order && f->has_exit) {
+		rows->small_reuses++;
+		rows->small_reuse_time += f->latency;
+	}
 	row->recorded_faults++;
 	if (f->has_exit)
 		row->recorded_time += f->latency;
@@ -160,7 +167,7 @@ int replay_step(struct replay *r, const struct step *s, const struct outcome *re
 			err = add_split(r, p, &predicted);
 		if (err || !counts)
 			continue;
-		add_recorded(row_of(r, p->rows, &recorded->key), f);
+		add_recorded(r, p->rows, f, &recorded->key);
 		err = add_predicted(r, p, f, recorded, &predicted, vpn);
 	}
 	if (s->kind == STEP_FAULT && f->flags & FAULT_FLAG_WRITE) {
@@ -180,14 +187,13 @@ int replay_finish(struct replay *r)
 	return err;
 }
 
-static bool mean_of(const struct replay_row *row, uint64_t least, double *mean)
+static bool mean_of(const struct replay_row *row, double *mean)
 {
 	uint64_t timed = row->recorded_faults - row->recorded_untimed;
 
-	if (timed < least)
-		return false;
-	*mean = (double)row->recorded_time / timed;
-	return true;
+	if (timed)
+		*mean = (double)row->recorded_time / timed;
+	return timed;
 }
 
 #define ENOUGH 8 /* faults for a mean */
@@ -200,13 +206,12 @@ static bool mean_of(const struct replay_row *row, uint64_t least, double *mean)
 static bool single_time(const struct replay_rows *rows, enum fault_class class, unsigned int order,
 			enum fault_level level, double *mean)
 {
-	bool known = mean_of(&rows->row[class][order][level], 1, mean);
-	double small;
+	bool known = mean_of(&rows->row[class][order][level], mean);
 
 	for (unsigned int o = 0; o < NR_ORDERS && !known; o++)
-		known = mean_of(&rows->row[class][o][LEVEL_PTE], 1, mean);
-	if (class == CLASS_REUSE && mean_of(&rows->row[class][0][LEVEL_PTE], ENOUGH, &small))
-		*mean = fmin(*mean, small);
+		known = mean_of(&rows->row[class][o][LEVEL_PTE], mean);
+	if (known && class == CLASS_REUSE && rows->small_reuses >= ENOUGH)
+		*mean = fmin(*mean, (double)rows->small_reuse_time / rows->small_reuses);
 	return known;
 }
 

@@ -34,6 +34,8 @@ struct replay_row {
 struct replay_rows {
 	struct replay_row row[NR_CLASSES][NR_ORDERS][NR_LEVELS];
 	struct replay_row filtered; /* what the filter does not count */
+	/* reuse of small folios, also where the filter does not count it */
+	uint64_t small_reuses, small_reuse_time;
 };
 
 struct replay;
