@@ -278,8 +278,8 @@ static int read_after(struct command *c)
 	c->after_is_timed = readable && replay_same_probes(&c->before, &c->after);
 	if (readable && !c->after_is_timed)
 		fprintf(stderr,
-			"fault-analyze: %s: has other probes than the one before, so its times are "
-			"not compared\n",
+			"fault-analyze: %s: has other probes in its faults than the one before: "
+			"times are not compared\n",
 			c->validate);
 	return code;
 }
@@ -306,6 +306,7 @@ static const char *costs_source(const struct command *c)
 
 static int draw(const char *dir, const struct sweep *sweep)
 {
+	struct progress progress;
 	char reason[256];
 	int err;
 
@@ -314,7 +315,9 @@ static int draw(const char *dir, const struct sweep *sweep)
 	err = sweep_write_plot(dir, sweep);
 	if (err)
 		return command_complain(dir, strerror(-err));
-	err = gnuplot_draw(SWEEP_PLOT, dir, reason, sizeof(reason));
+	progress_begin(&progress);
+	err = gnuplot_draw(SWEEP_PLOT, dir, &progress, reason, sizeof(reason));
+	progress_end(&progress);
 	return err ? command_complain(dir, reason) : EXIT_GOOD;
 }
 

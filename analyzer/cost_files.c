@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command.h"
 #include "cost_files.h"
@@ -15,7 +16,8 @@
 static bool is_recording(const char *path)
 {
 	char magic[3] = "";
-	FILE *f = fopen(path, "rb");
+	struct stat st;
+	FILE *f = !stat(path, &st) && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
 	bool is = f && fread(magic, 1, sizeof(magic), f) == sizeof(magic) &&
 		  !memcmp(magic, MAGIC, sizeof(magic));
 

@@ -30,9 +30,7 @@ enum replay_miss {
 enum replay_miss replay_missed(enum fault_class class, const struct replay_row *row,
 			       const struct predicted_time *time, const struct actual *actual);
 
-/*
- * Whether the same events stand in both. What one alone has may cost time inside of its faults.
- */
+/* Whether the faults of both pay for the same probes. */
 bool replay_same_probes(const struct recording *before, const struct recording *after);
 
 /*

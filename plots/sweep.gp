@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What a wider window saves in faults and costs in time and waste. Usage: gnuplot -c plots/sweep.gp DIR
+# reads DIR/sweep.tsv (fault-analyze replay --sweep ... --plot DIR writes it), draws DIR/sweep.png and .svg
 name = "sweep"
 dir = strlen(ARG1) ? ARG1 : "."
 load ARG0[1:strlen(ARG0) - strlen(name.".gp")]."common.gp"

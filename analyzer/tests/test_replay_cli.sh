@@ -93,7 +93,7 @@ test_other_probes() {
 		--validate traces/pairs/x86_64-reuse-64k-worker-after.dat traces/pairs/x86_64-reuse-64k-worker-before.dat
 	exits 0
 	one_line
-	says 'has other probes than the one before, so its times are not compared'
+	says 'has other probes in its faults than the one before: times are not compared'
 	row reuse 4 '.actual_faults == 128 and .actual_ns == null'
 }
 
