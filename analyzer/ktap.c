@@ -11,6 +11,7 @@
 
 #include "ktap.h"
 #include "ktap_line.h"
+#include "ktap_text.h"
 
 #define NO_PLAN (-1)
 
@@ -19,21 +20,15 @@
  * there: at the end the last one can still be looked at.
  */
 struct parser {
-	FILE *in;
+	struct ktap_text text;
 	struct ktap_result *result;
-	char *line;   /* in buf: the line at hand, without its prefix and spaces at its end */
-	bool fetched; /* it is, or the end is */
+	const char *line; /* in text: the line at hand */
+	bool fetched;	  /* it is, or the end is */
 	bool end;
-	bool started; /* the version line was seen */
-	size_t prefix_bytes;
 	uint64_t line_nr;   /* of the line at hand */
-	uint64_t lines;	    /* begun so far */
-	bool cr;	    /* the last byte was \r */
 	size_t benches_due; /* the first bench line whose case is not known yet */
 	size_t max_tests, max_benches;
 	int err;
-	unsigned int which;
-	char buf[2][KTAP_MAX_LINE + 1];
 };
 
 /* What is wrong. */
@@ -79,7 +74,7 @@ stop(struct parser *p, int err, const char *fmt, ...)
 
 	p->result->error.text[0] = '\0'; /* it outweighs what was noted before */
 	va_start(ap, fmt);
-	vnote(p, p->lines, fmt, ap);
+	vnote(p, p->text.lines, fmt, ap);
 	va_end(ap);
 	p->err = err;
 	p->fetched = true;
@@ -168,108 +163,23 @@ static void own_benches(struct parser *p, size_t test)
 
 /* The text. */
 
-/*
- * Read one line into the buffer that is not at hand, without spaces at its end. Lines end as in
- * Python's text files, at \n, \r\n or \r; only \n counts in the number of a line. Returns NULL at
- * the end, or where reading stops.
- */
-static char *read_line(struct parser *p)
-{
-	char *buf = p->buf[!p->which];
-	size_t bytes = 0;
-	int c;
-
-	if (p->cr && (c = getc(p->in)) != '\n')
-		ungetc(c, p->in);
-	else
-		p->lines++;
-	while ((c = getc(p->in)) != EOF && c != '\n' && c != '\r') {
-		if (bytes == KTAP_MAX_LINE) {
-			stop(p, -E2BIG, "line longer than %d bytes", KTAP_MAX_LINE);
-			return NULL;
-		}
-		buf[bytes++] = c ? c : '?'; /* printk never writes a NUL */
-	}
-	if (c == EOF && ferror(p->in)) {
-		stop(p, errno ? -errno : -EIO, "%s", strerror(errno ? errno : EIO));
-		return NULL;
-	}
-	if (c == EOF && !bytes) {
-		p->lines--;
-		return NULL;
-	}
-	p->cr = c == '\r';
-	while (bytes && ktap_space(buf[bytes - 1]))
-		bytes--;
-	buf[bytes] = '\0';
-	return buf;
-}
-
-/* Whether @line ends in @words and a version; if so the prefix is what stands before them. */
-static bool starts_at(struct parser *p, const char *line, const char *words)
-{
-	const char *first = strstr(line, words), *s;
-	uint64_t version;
-
-	for (s = first; s; s = strstr(s + 1, words))
-		if (ktap_version_line(s, words, &version))
-			break;
-	if (!s)
-		return false;
-	p->prefix_bytes = first - line;
-	return true;
-}
-
-/* KTAP_END: here the kernel halts. */
-static bool ends_at(const char *line)
-{
-	static const char *const words[] = { "List of all partitions:",
-					     "Kernel panic - not syncing: VFS:",
-					     "reboot: System halted" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strstr(line, words[i]))
-			return true;
-	return false;
-}
-
-/* extract_tap_lines: the next line of KTAP in the text, or NULL. */
-static char *next_ktap_line(struct parser *p)
-{
-	char *line;
-
-	while ((line = read_line(p))) {
-		if (p->started) {
-			if (ends_at(line))
-				return NULL;
-			return line + strnlen(line, p->prefix_bytes);
-		}
-		p->started =
-			starts_at(p, line, "KTAP version") || starts_at(p, line, "TAP version");
-		if (p->started)
-			return line + p->prefix_bytes;
-		if (strstr(line, "kunit executor: "))
-			return line;
-	}
-	return NULL;
-}
-
 /* Whether there is a line at hand. At the end p->line stays the last one. */
 static bool more(struct parser *p)
 {
-	char *line;
+	int got;
 
 	if (p->fetched)
 		return !p->end;
-	line = next_ktap_line(p);
+	got = ktap_text_next(&p->text, &p->line);
+	if (got == -E2BIG)
+		stop(p, got, "line longer than %d bytes", KTAP_MAX_LINE);
+	else if (got < 0)
+		stop(p, got, "%s", strerror(-got));
 	p->fetched = true;
-	if (!line) {
-		p->end = true;
+	p->end = got <= 0;
+	if (got <= 0)
 		return false;
-	}
-	p->which = !p->which;
-	p->line = line;
-	p->line_nr = p->lines;
+	p->line_nr = p->text.lines;
 	look_for_bench(p);
 	return !p->end;
 }
@@ -487,7 +397,7 @@ static void finish_test(struct parser *p, size_t test, bool suite)
 	if (suite && !has_tests(p->result, test) &&
 	    (t->status == KTAP_CRASHED || t->status == KTAP_PASSED)) {
 		t->status = KTAP_NO_TESTS;
-		if (p->started)
+		if (p->text.started)
 			test_error(p, test, "no test ran in %s", quoted_name(p, test, name));
 		else
 			test_error(p, test, "%s", p->line); /* why KUnit's executor ran none */
@@ -570,7 +480,7 @@ int ktap_read(FILE *in, struct ktap_result *result)
 		snprintf(result->error.text, sizeof(result->error.text), "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	p->in = in;
+	p->text.in = in;
 	p->result = result;
 	errno = 0;
 	if (more(p)) {

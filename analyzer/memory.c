@@ -582,6 +582,14 @@ bool mapping_touch(struct mapping *map, uint32_t pte)
 	return was;
 }
 
+void mapping_make_young(struct mapping *map, uint32_t pte)
+{
+	unsigned int shift;
+	uint64_t *w = nibble(map, pte, &shift);
+
+	*w &= ~((uint64_t)NIBBLE_OLD << shift);
+}
+
 bool mapping_is_old(const struct mapping *map, uint32_t pte)
 {
 	unsigned int shift;

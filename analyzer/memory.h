@@ -187,6 +187,9 @@ void mapping_write_protect(struct mapping *map);
 /* Whether the PTE took a fault in this episode; then it has, and is young. */
 bool mapping_touch(struct mapping *map, uint32_t pte);
 
+/* The PTE is young. */
+void mapping_make_young(struct mapping *map, uint32_t pte);
+
 /* Whether it came old from fork, as the child's PTEs do, and has not been touched. */
 bool mapping_is_old(const struct mapping *map, uint32_t pte);
 

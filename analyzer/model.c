@@ -176,7 +176,7 @@ static void mapped_page(struct model *m, struct access *a)
 		access_drop_page(m, a);
 		unmapped_page(m, a);
 	} else if (m->options.faults_on_old && mapping_is_old(map, a->pte)) {
-		access_nothing(m, a, CLASS_ACCESS);
+		access_young(m, a);
 	} else {
 		/* a NUMA hint, or dropped and read again */
 		access_nothing(m, a, CLASS_UNKNOWN);

@@ -257,7 +257,8 @@ void access_copy(struct model *m, struct access *a, enum evidence evidence)
 	a->outcome->ptes = a->fault->allocated || a->recorded ? nr : 0;
 	a->outcome->resolved = nr;
 	a->unused = whole ? count_unused(m, map, CLASS_COW) : 0;
-	episode_charge(m, a, map, !mapping_touch(map, a->pte), nr);
+	mapping_touch(map, a->pte);
+	episode_charge(m, a, map, 1, nr);
 	map->last = resolved_at(a->fault);
 	if (whole) {
 		do_copy_whole(m, a, map);
@@ -375,7 +376,6 @@ void access_split_unseen(struct model *m, struct access *a)
 void access_reuse(struct model *m, struct access *a)
 {
 	struct mapping *map = &m->memory.mappings[a->mapping];
-	uint32_t touched = !mapping_touch(map, a->pte);
 	uint32_t resolved = resolve_reuse(m, a, map);
 
 	access_set_key(a, CLASS_REUSE,
@@ -385,7 +385,18 @@ void access_reuse(struct model *m, struct access *a)
 		a->outcome->ptes = resolved;
 	a->outcome->resolved = resolved;
 	map->last = resolved_at(a->fault);
-	episode_charge(m, a, map, touched, resolved);
+	mapping_touch(map, a->pte);
+	episode_charge(m, a, map, 1, resolved);
+}
+
+void access_young(struct model *m, struct access *a)
+{
+	struct mapping *map = &m->memory.mappings[a->mapping];
+
+	access_set_key(a, CLASS_ACCESS, EVIDENCE_INFERRED);
+	access_set_folio(a, map);
+	mapping_make_young(map, a->pte);
+	episode_charge(m, a, map, 1, 0);
 }
 
 /* A fault that changed nothing of the mapping it was on. */

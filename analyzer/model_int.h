@@ -96,6 +96,9 @@ void access_unshare(struct model *m, struct access *a);
 void access_copy_unmodelled(struct model *m, struct access *a, enum cow_from from,
 			    enum evidence evidence);
 
+/* The hardware needed the PTE to be young; what a write to it needs is still to come. */
+void access_young(struct model *m, struct access *a);
+
 /* A fault that changed nothing of the mapping it was on. */
 void access_nothing(struct model *m, struct access *a, enum fault_class class);
 

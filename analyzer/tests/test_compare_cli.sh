@@ -554,6 +554,7 @@ test_scripts_alone() {
 	local script name
 
 	good plot -o "$tmp/plots" "$one" "$other"
+	good replay --sweep window=1,2,folio --plot "$tmp/plots" traces/lab/x86_64-reuse-64k.dat
 	find "$tmp/plots" -type f ! -name '*.tsv' -delete
 	for script in "$PWD"/plots/*.gp; do
 		name=$(basename "$script" .gp)

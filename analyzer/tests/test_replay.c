@@ -4,6 +4,7 @@
  * with the table of cases that the KUnit suite asks a kernel.
  */
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -646,8 +647,9 @@ static void run_rule(const struct rule_case *c)
 	is[4] = sum(p).waste;
 	if (is[0] != c->recorded_reuse || is[1] != c->recorded_cow || is[2] != c->reuse ||
 	    is[3] != c->cow || is[4] != c->waste)
-		fail_msg("%s: %lu and %lu recorded, %lu and %lu predicted, %lu wasted", c->name,
-			 is[0], is[1], is[2], is[3], is[4]);
+		fail_msg("%s: %" PRIu64 " and %" PRIu64 " recorded, %" PRIu64 " and %" PRIu64
+			 " predicted, %" PRIu64 " wasted",
+			 c->name, is[0], is[1], is[2], is[3], is[4]);
 	recorder_close(&rec);
 	free(words);
 }
