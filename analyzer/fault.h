@@ -121,11 +121,11 @@ enum wp_rule {
 /* What the model made of one fault. */
 struct outcome {
 	struct fault_key key;
-	uint32_t ptes;	   /* PTEs that it made usable, 0 unknown: a batch size */
-	uint32_t resolved; /* the same as the model has it, whatever its evidence */
-	uint8_t rule;	   /* enum wp_rule */
-	bool avoided;	   /* under a policy: it would not have happened */
-	bool was_split;	   /* it shows that the folio's PMD had become PTEs unseen */
+	uint32_t ptes;	     /* PTEs that it made usable, 0 unknown: a batch size */
+	uint32_t resolved;   /* the same as the model has it, whatever its evidence */
+	uint8_t rule;	     /* enum wp_rule */
+	bool avoided;	     /* under a policy: it would not have happened */
+	bool was_split;	     /* it shows that the folio's PMD had become PTEs unseen */
 	uint32_t split_ptes; /* and under a policy what the fault before had resolved, if counted */
 };
 
