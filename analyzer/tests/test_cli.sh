@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The program as a user meets it: bad files, bad options, full disks. FAULT_ANALYZE names it; its
+# The program as a user meets it: bad files and bad options. FAULT_ANALYZE names it; its
 # build folder has tests/gen_recording. Prints closing lines as cmocka does.
 set -uo pipefail
 # shellcheck source=analyzer/tests/judge.sh
@@ -464,52 +464,6 @@ test_default_file() {
 			wrong "$command without a file fails in a folder with trace.dat"
 		sed -i "s,$tmp/,," "$tmp/named"
 		cmp -s "$tmp/out" "$tmp/named" || wrong "$command: not trace.dat's report"
-	done
-}
-
-test_full_disk() {
-	local arguments
-
-	for arguments in "report $lab" "report -F tsv $lab" "report -F csv $lab" \
-		"report -F json $lab" "folios $lab" "folios -F tsv $lab" "folios -F json $lab" \
-		"folios -F tsv $tmp/v7" "folios -F json $tmp/v7" "report --help" "--help" \
-		"--version" "folios --help" "merge --help"; do
-		ran="fault-analyze $arguments >/dev/full"
-		status=0
-		# shellcheck disable=SC2086 # words
-		"$FAULT_ANALYZE" $arguments 2>"$tmp/err" >/dev/full || status=$?
-		exits 2
-		one_line
-		says "fault-analyze: standard output: No space left on device"
-	done
-}
-
-test_closed_pipe() {
-	local arguments
-
-	for arguments in "report $lab" "report -F json $lab" "folios $lab" "folios -F tsv $tmp/v7"; do
-		ran="fault-analyze $arguments (into a closed pipe)"
-		# shellcheck disable=SC2086 # words
-		{
-			sleep 0.2
-			status=0
-			"$FAULT_ANALYZE" $arguments 2>"$tmp/err" || status=$?
-			echo "$status" >"$tmp/status"
-		} | :
-		[ "$(cat "$tmp/status")" != 0 ] || wrong "$ran: exit 0"
-		# a parent that ignores SIGPIPE (Python's, say) sees an error instead
-		# shellcheck disable=SC2086 # words
-		{
-			trap '' PIPE
-			sleep 0.2
-			status=0
-			"$FAULT_ANALYZE" $arguments 2>"$tmp/err" || status=$?
-			echo "$status" >"$tmp/status"
-		} | :
-		status=$(cat "$tmp/status")
-		exits 2
-		one_line
-		says "standard output: Broken pipe"
 	done
 }
 

@@ -1,0 +1,260 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Each command with inputs that are no files or that change while they are read, with outputs that end
+# early, and interrupted: what comes out is whole, or the exit is not 0 and what there is does not parse.
+set -uo pipefail
+# shellcheck source=analyzer/tests/judge.sh
+. "$(dirname "$0")/judge.sh"
+gen=$(dirname "$FAULT_ANALYZE")/tests/gen_recording
+before=traces/pairs/x86_64-reuse-64k-before.dat
+after=traces/pairs/x86_64-reuse-64k-after.dat
+ktap=analyzer/tests/data/ktap/bench.ktap
+json=$tmp/report.json
+
+# Command lines of those that read recordings; FILE is the one in question, and the others are good.
+readers=("report FILE" "report -F json $before FILE" "folios FILE" "folios -F json FILE"
+	"compare --force FILE $after" "compare --force -F json $before -- FILE"
+	"replay --policy whole-folio FILE" "replay --policy whole-folio -F json FILE"
+	"replay --policy whole-folio --validate FILE $before" "plot -o $tmp/plots FILE"
+	"plot -o $tmp/plots $before -- FILE")
+# and of those that read a stream
+streams=("merge FILE" "merge -F text FILE" "kunit FILE" "kunit -F json FILE")
+# All that print, on good files.
+printers=("report $before" "report -F tsv $before" "report -F json $before" "folios $before"
+	"folios -F json $before" "compare $before $after" "compare -F csv $before $after"
+	"compare -F json $before $after" "replay --policy whole-folio $before"
+	"replay --policy whole-folio -F json $before" "merge $json" "merge -F text $json" "kunit $ktap"
+	"kunit -F json $ktap" "record --help" "plot --help" "folios --help" "--help" "--version")
+
+# words COMMAND-LINE FILE: the command line as the array $words
+words() {
+	read -ra words <<<"${1/FILE/$2}"
+}
+
+# is_no_json: what was printed is not taken for a whole answer
+is_no_json() {
+	[ ! -s "$tmp/out" ] || ! jq -e . "$tmp/out" >"$tmp/jq" 2>&1 || wrong "$ran: what it printed is JSON"
+}
+
+# --- inputs that are no files --------------------------------------------------------------------
+
+test_recording_from_a_pipe() {
+	local line file words
+
+	rm -f "$tmp/fifo"
+	mkfifo "$tmp/fifo"
+	for line in "${readers[@]}"; do
+		for file in "$tmp/fifo" /dev/null /dev/stdin; do
+			words "$line" "$file"
+			ran="fault-analyze ${words[*]} (from a pipe)"
+			status=0
+			# shellcheck disable=SC2002 # a pipe is what is tested
+			cat "$before" 2>"$tmp/cat" |
+				timeout 60 "$FAULT_ANALYZE" "${words[@]}" >"$tmp/out" 2>"$tmp/err" || status=$?
+			[ "$status" = 2 ] || [ "$status" = 141 ] || wrong "$ran: exit $status"
+			one_line
+			says "$file: is not seekable, a recording has to be a file"
+			[[ $line == report*$before* ]] || prints_nothing
+		done
+	done
+}
+
+# The same as of a file, from a FIFO and from standard input.
+test_stream_from_a_pipe() {
+	local line file words
+
+	rm -f "$tmp/fifo"
+	mkfifo "$tmp/fifo"
+	for line in "${streams[@]}"; do
+		file=$ktap
+		[[ $line != merge* ]] || file=$json
+		words "$line" "$file"
+		run "${words[@]}"
+		mv "$tmp/out" "$tmp/expected"
+		words "$line" /dev/stdin
+		ran="fault-analyze ${words[*]}"
+		# shellcheck disable=SC2002 # a pipe is what is tested
+		cat "$file" | "$FAULT_ANALYZE" "${words[@]}" >"$tmp/out" 2>"$tmp/err"
+		sed "s,$file,/dev/stdin,g" "$tmp/expected" | cmp -s - "$tmp/out" || wrong "$ran: not as of a file"
+		words "$line" "$tmp/fifo"
+		ran="fault-analyze ${words[*]}"
+		cat "$file" >"$tmp/fifo" &
+		timeout 60 "$FAULT_ANALYZE" "${words[@]}" >"$tmp/out" 2>"$tmp/err"
+		sed "s,$file,$tmp/fifo,g" "$tmp/expected" | cmp -s - "$tmp/out" || wrong "$ran: not as of a file"
+		wait
+	done
+}
+
+# --- outputs that end early ----------------------------------------------------------------------
+
+test_full_disk() {
+	local line
+
+	for line in "${printers[@]}"; do
+		ran="fault-analyze $line >/dev/full"
+		status=0
+		# shellcheck disable=SC2086 # words
+		"$FAULT_ANALYZE" $line >/dev/full 2>"$tmp/err" || status=$?
+		exits 2
+		says "fault-analyze: standard output: No space left on device"
+	done
+}
+
+# A disk that fills while files are written: a limit on their size, an error instead of a signal.
+test_full_disk_of_files() {
+	local line
+
+	for line in "plot -o $tmp/small $before" "report --html $tmp/small.html $before" \
+		"compare --html $tmp/small.html $before $after"; do
+		ran="fault-analyze $line (files of 1 KiB at most)"
+		status=0
+		# shellcheck disable=SC2086 # words
+		(trap '' XFSZ && ulimit -f 1 && exec "$FAULT_ANALYZE" $line) >"$tmp/out" 2>"$tmp/err" || status=$?
+		exits 2
+		says "fault-analyze: "
+	done
+}
+
+test_closed_pipe() {
+	local line
+
+	for line in "${printers[@]}"; do
+		ran="fault-analyze $line (into a closed pipe)"
+		# shellcheck disable=SC2086 # words
+		{
+			sleep 0.1
+			"$FAULT_ANALYZE" $line 2>"$tmp/err"
+			echo $? >"$tmp/status"
+		} | :
+		[ "$(cat "$tmp/status")" != 0 ] || wrong "$ran: exit 0"
+		# a parent that ignores SIGPIPE (Python's, say) sees an error instead
+		# shellcheck disable=SC2086 # words
+		{
+			trap '' PIPE
+			sleep 0.1
+			"$FAULT_ANALYZE" $line 2>"$tmp/err"
+			echo $? >"$tmp/status"
+		} | :
+		status=$(cat "$tmp/status")
+		exits 2
+		says "fault-analyze: standard output: Broken pipe"
+	done
+}
+
+# --- what happens in the middle ------------------------------------------------------------------
+
+# start COMMAND-LINE FILE: in the background, as $pid, with SIGINT as a terminal's program has it
+start() {
+	words "$1" "$2"
+	ran="fault-analyze ${words[*]}"
+	env --default-signal=INT "$FAULT_ANALYZE" "${words[@]}" >"$tmp/out" 2>"$tmp/err" </dev/null &
+	pid=$!
+}
+
+# ticks PID: processor time that it has taken, and its state
+ticks() {
+	sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | { read -ra f && echo "$((f[11] + f[12])) ${f[0]}"; }
+}
+
+# stop_in_the_middle COMMAND-LINE FILE: starts it, and stops it while it reads events: it has taken 50 ms of
+# the processor, and has not ended
+stop_in_the_middle() {
+	local time state
+
+	start "$1" "$2"
+	while read -r time state < <(ticks "$pid") && [ "$state" != Z ] && [ "$time" -lt 5 ]; do
+		sleep 0.005
+	done
+	kill -STOP "$pid" 2>/dev/null
+	state=
+	read -r time state < <(ticks "$pid")
+	[[ $state = [TRSD] ]] || wrong "$ran: ended too soon to be tested"
+}
+
+# finish: lets it go on to its end
+finish() {
+	kill -CONT "$pid" 2>/dev/null
+	status=0
+	wait "$pid" || status=$?
+}
+
+# make_big: $tmp/big.dat takes report 0.4 s of the processor, however fast this machine and build is
+make_big() {
+	local nr=100000 seconds
+
+	"$gen" -k random -c 4 -n "$nr" "$tmp/big.dat" >"$tmp/made" || return
+	seconds=$({ TIMEFORMAT=%U; time "$FAULT_ANALYZE" report "$tmp/big.dat" >"$tmp/out"; } 2>&1)
+	nr=$(awk -v nr="$nr" -v s="$seconds" 'BEGIN { print int(nr * 0.4 / (s > 0.005 ? s : 0.005)) }')
+	"$gen" -k random -c 4 -n "$nr" "$tmp/big.dat" >"$tmp/made"
+}
+
+test_file_shrinks() {
+	local line
+
+	for line in "${readers[@]}"; do
+		cp --reflink=auto "$tmp/big.dat" "$tmp/now.dat"
+		stop_in_the_middle "$line" "$tmp/now.dat"
+		truncate -s $(($(stat -c %s "$tmp/big.dat") / 2)) "$tmp/now.dat"
+		finish
+		exits 2
+		says "$tmp/now.dat: offset "
+		[ ! -s "$tmp/out" ] || [[ $line != *json* ]] || jq -e . "$tmp/out" >"$tmp/jq" ||
+			wrong "$ran: half an answer"
+	done
+}
+
+# What is appended is not of the recording that was opened.
+test_file_grows() {
+	local line
+
+	cp "$tmp/big.dat" "$tmp/now.dat"
+	for line in "${readers[@]}"; do
+		[[ $line != *validate* ]] || continue # another recording: a miss
+		words "$line" "$tmp/now.dat"
+		run "${words[@]}"
+		exits 0
+		mv "$tmp/out" "$tmp/expected"
+		stop_in_the_middle "$line" "$tmp/now.dat"
+		cat "$before" >>"$tmp/now.dat"
+		finish
+		exits 0
+		cmp -s "$tmp/out" "$tmp/expected" || wrong "$ran: grew, and another answer"
+		truncate -s "$(stat -c %s "$tmp/big.dat")" "$tmp/now.dat"
+	done
+}
+
+test_interrupt() {
+	local line
+
+	for line in "${readers[@]}"; do
+		stop_in_the_middle "$line" "$tmp/big.dat"
+		kill -INT "$pid"
+		finish
+		exits 130
+		is_no_json
+	done
+}
+
+# while they wait for the rest of a stream
+test_interrupt_of_streams() {
+	local line file
+
+	rm -f "$tmp/fifo"
+	mkfifo "$tmp/fifo"
+	for line in "${streams[@]}"; do
+		file=$ktap
+		[[ $line != merge* ]] || file=$json
+		start "$line" "$tmp/fifo"
+		exec 3>"$tmp/fifo"
+		head -c 1000 "$file" >&3
+		sleep 0.1
+		kill -INT "$pid"
+		finish
+		exec 3>&-
+		exits 130
+		prints_nothing
+	done
+}
+
+"$FAULT_ANALYZE" report -F json "$before" >"$json" && make_big || exit 1
+run_tests
