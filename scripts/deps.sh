@@ -33,6 +33,7 @@ ci|command munged|munge|munge|munge
 ci|command chromium|chromium|chromium|chromium
 ci|command clang|clang|clang|clang
 ci|command clang-format|clang-format|clang-tools-extra|clang
+ci|command xz|xz-utils|xz|xz
 ci|runtime fuzzer|libclang-rt-dev|compiler-rt|compiler-rt
 kunit|command python3|python3|python3|python
 kunit|command flex|flex|flex|flex

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Hostile input: the long tests of damaged recordings, and fuzz targets, which need clang (libFuzzer,
-# ASan, UBSan). Seeds are made anew from the tests' writer and traces/; the corpus that grows from
-# them stays in $(BUILD)/fuzz until make clean.
+# ASan, UBSan). Seeds are made anew from the tests' writer and traces/; the corpus that grows from them
+# begins as the one kept in analyzer/tests/data/fuzz, which make fuzz-keep replaces.
 
 FUZZ_SECONDS ?= 60
 FUZZ         := $(BUILD)/fuzz
@@ -15,7 +15,9 @@ FUZZ_FLAGS   := -timeout=10 -malloc_limit_mb=64 -rss_limit_mb=2048 -max_len=6553
 
 $(FUZZ)/%: OPT_FLAGS :=
 
-.PHONY: check-long fuzz fuzz-targets
+FUZZ_KEPT    := analyzer/tests/data/fuzz
+
+.PHONY: check-long fuzz fuzz-keep fuzz-targets
 .PRECIOUS: $(FUZZ)/%.o $(FUZZ)/tests/%.o
 
 ## check-long: the tests of damaged recordings with all their cuts and changes, not a sample
@@ -28,7 +30,15 @@ check-long: deps
 fuzz: fuzz-targets
 	$(Q)scripts/fuzz.sh $(FUZZ) $(FUZZ_SECONDS) '$(FUZZ_FLAGS)' $(FUZZ_NAMES)
 
-fuzz-targets: $(FUZZ_NAMES:%=$(FUZZ)/fuzz_%) $(FUZZ)/seeds/.made
+## fuzz-keep: pack what the fuzz targets have grown, to begin with it from now on
+fuzz-keep:
+	$(Q)mkdir -p $(FUZZ_KEPT)
+	$(Q)for name in $(FUZZ_NAMES); do \
+		tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C $(FUZZ)/corpus -c $$name | \
+			xz -9e >$(FUZZ_KEPT)/$$name.tar.xz || exit; \
+	done
+
+fuzz-targets: $(FUZZ_NAMES:%=$(FUZZ)/fuzz_%) $(FUZZ)/seeds/.made $(FUZZ)/corpus/.made
 
 $(FUZZ)/%.o: analyzer/%.c Makefile scripts/fuzz.mk | $(FUZZ)/tests
 	$(call say,CC,$@)
@@ -50,6 +60,11 @@ $(FUZZ)/seeds/.made: $(OUT)/tests/gen_fuzz_seeds scripts/fuzz.mk $(wildcard trac
 	$(Q)mkdir $(@D)/model $(@D)/ktap && cp $(filter %.ktap,$^) $(@D)/ktap
 	$(Q)find $(filter traces/pairs/%,$^) -size -64k -exec cp -t $(@D)/container {} + \
 		-exec cp -t $(@D)/report {} +
+	$(Q)touch $@
+
+$(FUZZ)/corpus/.made: $(wildcard $(FUZZ_KEPT)/*.tar.xz)
+	$(Q)mkdir -p $(@D)
+	$(Q)for kept in $^; do tar -xJf $$kept -C $(@D) || exit; done
 	$(Q)touch $@
 
 $(FUZZ)/tests:
