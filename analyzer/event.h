@@ -11,9 +11,9 @@
 
 enum event_role {
 	EVENT_NONE,	   /* of no use here */
+	EVENT_EXCEPTION,   /* exceptions:page_fault_user or _kernel */
 	EVENT_ENTRY,	   /* handle_mm_fault() is entered */
 	EVENT_EXIT,	   /* and returns */
-	EVENT_EXCEPTION,   /* exceptions:page_fault_user or _kernel */
 	EVENT_ALLOC,	   /* kmem:mm_page_alloc of a movable user page */
 	EVENT_RSS,	   /* kmem:rss_stat of the current task's own mm */
 	EVENT_WORKER,	   /* a worker's return: the PTEs that it resolved */
@@ -27,12 +27,15 @@ enum event_role {
 	NR_EVENT_ROLES
 };
 
+/* Of the members behind `cpu`, those are set that name the role. */
 struct event {
 	enum event_role role;
-	uint64_t ts; /* time units of the recording */
 	int32_t pid; /* common_pid */
+	uint64_t ts; /* time units of the recording */
 	uint32_t cpu;
-	bool has_mm, has_vma, has_address, has_flags, has_ret;
+	bool has_address;   /* ENTRY */
+	bool has_flags;	    /* ENTRY */
+	bool has_ret;	    /* EXIT */
 	uint64_t mm;	    /* ENTRY, MM_EXIT, FORK_COPY (the new one), COLLAPSE */
 	uint64_t oldmm;	    /* FORK_COPY: the one copied */
 	uint64_t start;	    /* ENTRY: of the VMA */

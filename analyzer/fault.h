@@ -85,9 +85,9 @@ struct fault_key {
 struct fault {
 	uint64_t entry;	     /* time of the first entry */
 	uint64_t exit;	     /* time of the last exit; only when has_exit */
-	uint64_t mm;	     /* the mm_struct's address, 0 unknown */
 	uint64_t vma_start;  /* 0 when vma_end is 0: unknown */
 	uint64_t vma_end;    /* exclusive */
+	uint64_t mm;	     /* the mm_struct's address, 0 unknown */
 	uint64_t address;    /* of the access; only when has_address */
 	uint64_t latency;    /* exit - entry, retries included; only when has_exit */
 	uint32_t flags;	     /* FAULT_FLAG_*; only when has_flags */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "compiler.h"
 #include "faults.h"
 #include "hash.h"
 
@@ -46,12 +47,10 @@ static int grow(struct faults *f)
 }
 
 /* The task of @pid, made when it is new; NULL when out of memory. Moves the others. */
-static struct task *task_of(struct faults *f, int32_t pid)
+static noinline struct task *find_task(struct faults *f, int32_t pid)
 {
-	struct task *t = f->last;
+	struct task *t;
 
-	if (t && t->pid == pid)
-		return t;
 	t = slot_of(f, f->tasks, f->room, pid);
 	if (t->used)
 		return f->last = t;
@@ -62,7 +61,12 @@ static struct task *task_of(struct faults *f, int32_t pid)
 	}
 	*t = (struct task){ .pid = pid, .used = true };
 	f->nr_tasks++;
-	return t;
+	return f->last = t;
+}
+
+static struct task *task_of(struct faults *f, int32_t pid)
+{
+	return likely(f->last && f->last->pid == pid) ? f->last : find_task(f, pid);
 }
 
 static struct mm_users *users_of(struct faults *f, uint64_t mm)
@@ -102,13 +106,10 @@ static int grow_users(struct faults *f)
 	return 0;
 }
 
-/* The task's own mm is @mm from now on, 0 none. 0 or -ENOMEM. */
-static int set_mm(struct faults *f, struct task *t, uint64_t mm)
+static noinline int change_mm(struct faults *f, struct task *t, uint64_t mm)
 {
 	struct mm_users *u;
 
-	if (t->mm == mm)
-		return 0;
 	if (!f->options.has_mm_exit) {
 		if (grow_users(f) < 0)
 			return -ENOMEM;
@@ -125,11 +126,17 @@ static int set_mm(struct faults *f, struct task *t, uint64_t mm)
 	return 0;
 }
 
+/* The task's own mm is @mm from now on, 0 none. 0 or -ENOMEM. */
+static int set_mm(struct faults *f, struct task *t, uint64_t mm)
+{
+	return likely(t->mm == mm) ? 0 : change_mm(f, t, mm);
+}
+
 static struct frame *take_frame(struct faults *f)
 {
 	struct frame *frame = f->free_frames;
 
-	if (!frame)
+	if (unlikely(!frame))
 		return malloc(sizeof(*frame));
 	f->free_frames = frame->outer;
 	return frame;
@@ -142,7 +149,7 @@ static void give_frame(struct faults *f, struct frame *frame)
 }
 
 /* Whatever the task had entered will not be seen to end. */
-static void drop_frames(struct faults *f, struct task *t)
+static noinline void drop_frames(struct faults *f, struct task *t)
 {
 	while (t->top) {
 		struct frame *frame = t->top;
@@ -182,30 +189,26 @@ int faults_lost(struct faults *f, uint32_t cpu)
 	return 0;
 }
 
-/* The step that @fault makes when it has ended. */
-static void fault_step(const struct fault *fault, struct step *s)
-{
-	s->kind = STEP_FAULT;
-	s->ts = fault->has_exit ? fault->exit : fault->entry;
-	s->mm = fault->mm;
-	s->fault = *fault;
-}
-
+/* Field by field: that is faster than to clear all, and leaves what is only there when has_… */
 static void start_fault(struct fault *fault, const struct event *e)
 {
-	*fault = (struct fault){
-		.entry = e->ts,
-		.pid = e->pid,
-		.cpu = e->cpu,
-		.order = ORDER_UNKNOWN,
-		.worker_ptes = -1,
-	};
+	fault->entry = e->ts;
+	fault->pid = e->pid;
+	fault->cpu = e->cpu;
+	fault->retries = 0;
+	fault->worker_ptes = -1;
+	fault->order = ORDER_UNKNOWN;
+	fault->rss = 0;
+	fault->ret = 0;
+	fault->has_exit = fault->has_address = fault->has_flags = false;
+	fault->has_ret = fault->has_error_code = false;
+	fault->allocated = fault->major = fault->remote = fault->counted = false;
 }
 
-static int take_exception(struct faults *f, struct task *t, struct step *s)
+static noinline int take_exception(struct faults *f, struct task *t, struct step *s)
 {
 	struct event e = { .ts = t->exception_ts, .pid = t->pid, .cpu = t->exception_cpu };
-	struct fault fault;
+	struct fault fault = { 0 };
 
 	t->has_exception = false;
 	if (f->options.has_pair || f->counts.exits) {
@@ -217,7 +220,7 @@ static int take_exception(struct faults *f, struct task *t, struct step *s)
 	fault.address = t->exception_address;
 	fault.error_code = t->error_code;
 	fault.has_address = fault.has_error_code = true;
-	fault_step(&fault, s);
+	*s = (struct step){ .kind = STEP_FAULT, .ts = fault.entry, .fault = fault };
 	return 1;
 }
 
@@ -255,7 +258,7 @@ static void match_exception(struct faults *f, struct task *t, struct fault *faul
  * A task whose parent was seen to fork, but not to copy its mm, shows the copy with its first
  * fault.
  */
-static int late_fork(struct task *t, const struct event *e, struct step *s)
+static noinline int late_fork(struct task *t, const struct event *e, struct step *s)
 {
 	uint64_t oldmm = t->parent_mm;
 
@@ -267,12 +270,10 @@ static int late_fork(struct task *t, const struct event *e, struct step *s)
 }
 
 /* The frame to go on with when this is the return after RETRY, else NULL. */
-static struct frame *take_retry(struct faults *f, struct task *t, const struct event *e)
+static noinline struct frame *take_retry(struct faults *f, struct task *t, const struct event *e)
 {
 	struct frame *frame = t->retry;
 
-	if (!frame)
-		return NULL;
 	t->retry = NULL;
 	if (!((frame->fault.address ^ e->address) & PAGE_MASK_4K))
 		return frame;
@@ -283,17 +284,18 @@ static struct frame *take_retry(struct faults *f, struct task *t, const struct e
 
 static int push_entry(struct faults *f, struct task *t, const struct event *e, struct step *s)
 {
-	struct frame *frame;
+	struct frame *frame = NULL;
 	struct fault *fault;
 
 	f->counts.entries++;
 	/* user mode is not inside a fault: what is open has lost its exit */
-	if (t->top && e->has_flags && e->flags & FAULT_FLAG_USER)
+	if (unlikely(t->top != NULL) && e->has_flags && e->flags & FAULT_FLAG_USER)
 		drop_frames(f, t);
-	frame = take_retry(f, t, e);
-	if (!frame) {
+	if (unlikely(t->retry != NULL))
+		frame = take_retry(f, t, e);
+	if (likely(!frame)) {
 		frame = take_frame(f);
-		if (!frame)
+		if (unlikely(!frame))
 			return -ENOMEM;
 		start_fault(&frame->fault, e);
 	}
@@ -315,37 +317,46 @@ static int push_entry(struct faults *f, struct task *t, const struct event *e, s
 		t->remote_mm = e->mm;
 	else if (set_mm(f, t, e->mm) < 0)
 		return -ENOMEM;
-	return t->parent_mm && !fault->remote ? late_fork(t, e, s) : 0;
+	return unlikely(t->parent_mm) && !fault->remote ? late_fork(t, e, s) : 0;
+}
+
+/* The task's innermost fault ended in RETRY, and will come back. */
+static noinline void keep_for_retry(struct faults *f, struct task *t, struct frame *frame)
+{
+	f->counts.retries++;
+	frame->fault.retries++;
+	if (t->retry)
+		give_frame(f, t->retry);
+	t->retry = frame;
 }
 
 static int push_exit(struct faults *f, struct task *t, const struct event *e, struct step *s)
 {
 	struct frame *frame = t->top;
-	struct fault *fault;
+	struct fault *fault = &s->fault;
 
 	f->counts.exits++;
-	if (!frame) {
+	if (unlikely(!frame)) {
 		f->counts.unpaired_exits++;
 		return 0;
 	}
 	t->top = frame->outer;
-	fault = &frame->fault;
+	if (e->ret & VM_FAULT_MAJOR)
+		frame->fault.major = true;
+	if (unlikely(e->ret & VM_FAULT_RETRY)) {
+		keep_for_retry(f, t, frame);
+		return 0;
+	}
+	/* copied first: what was just written in pieces is slow to be read in larger ones */
+	*fault = frame->fault;
 	fault->has_exit = true;
 	fault->exit = e->ts;
 	fault->latency = e->ts > fault->entry ? e->ts - fault->entry : 0;
 	fault->has_ret = e->has_ret;
 	fault->ret = e->ret;
-	if (e->ret & VM_FAULT_MAJOR)
-		fault->major = true;
-	if (e->ret & VM_FAULT_RETRY) {
-		f->counts.retries++;
-		fault->retries++;
-		if (t->retry)
-			give_frame(f, t->retry);
-		t->retry = frame;
-		return 0;
-	}
-	fault_step(fault, s);
+	s->kind = STEP_FAULT;
+	s->ts = e->ts;
+	s->mm = fault->mm;
 	give_frame(f, frame);
 	return 1;
 }
@@ -410,32 +421,11 @@ static int push_task_exit(struct faults *f, struct task *t, const struct event *
 	return 1;
 }
 
-int faults_push(struct faults *f, const struct event *e, struct step *s)
+/* What happens to a task and its address space. */
+static noinline int push_other(struct faults *f, struct task *t, const struct event *e,
+			       struct step *s)
 {
-	struct task *t;
-
-	if (e->role == EVENT_MM_EXIT || e->role == EVENT_COLLAPSE) {
-		*s = (struct step){ .kind = e->role == EVENT_MM_EXIT ? STEP_MM_EXIT
-								     : STEP_UNCERTAIN,
-				    .ts = e->ts,
-				    .mm = e->mm };
-		return 1;
-	}
-	t = task_of(f, e->pid);
-	if (!t)
-		return -ENOMEM;
-	/* what was lost may be the exit, where the task was and where it has come to */
-	if (has_lost(f, t, t->cpu) || has_lost(f, t, e->cpu))
-		drop_frames(f, t);
-	t->cpu = e->cpu;
-	t->losses_seen = f->losses_total;
 	switch (e->role) {
-	case EVENT_ENTRY:
-		return push_entry(f, t, e, s);
-	case EVENT_EXIT:
-		return push_exit(f, t, e, s);
-	case EVENT_EXCEPTION:
-		return push_exception(f, t, e, s);
 	case EVENT_ALLOC:
 		if (t->top) {
 			t->top->fault.allocated = true;
@@ -466,6 +456,42 @@ int faults_push(struct faults *f, const struct event *e, struct step *s)
 		return push_task_exit(f, t, e, s);
 	default:
 		return 0;
+	}
+}
+
+/* What happens to an address space, whoever's. */
+static noinline int push_mm_event(const struct event *e, struct step *s)
+{
+	*s = (struct step){ .kind = e->role == EVENT_MM_EXIT ? STEP_MM_EXIT : STEP_UNCERTAIN,
+			    .ts = e->ts,
+			    .mm = e->mm };
+	return 1;
+}
+
+int faults_push(struct faults *f, const struct event *e, struct step *s)
+{
+	struct task *t;
+
+	if (e->role == EVENT_MM_EXIT || e->role == EVENT_COLLAPSE)
+		return push_mm_event(e, s);
+	t = task_of(f, e->pid);
+	if (unlikely(!t))
+		return -ENOMEM;
+	/* what was lost may be the exit, where the task was and where it has come to */
+	if (unlikely(t->losses_seen != f->losses_total) &&
+	    (has_lost(f, t, t->cpu) || has_lost(f, t, e->cpu)))
+		drop_frames(f, t);
+	t->cpu = e->cpu;
+	t->losses_seen = f->losses_total;
+	switch (e->role) {
+	case EVENT_ENTRY:
+		return push_entry(f, t, e, s);
+	case EVENT_EXIT:
+		return push_exit(f, t, e, s);
+	case EVENT_EXCEPTION:
+		return push_exception(f, t, e, s);
+	default:
+		return push_other(f, t, e, s);
 	}
 }
 

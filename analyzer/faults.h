@@ -88,6 +88,12 @@ int faults_open(struct faults *f, const struct faults_options *options);
  */
 int faults_push(struct faults *f, const struct event *e, struct step *s);
 
+/* The mm of the task whose event was pushed last, where its last fault shows it; else 0. */
+static inline uint64_t faults_last_mm(const struct faults *f)
+{
+	return f->last ? f->last->mm : 0;
+}
+
 /*
  * Events of @cpu, below TRACE_MAX_CPUS, were lost: what its tasks had not ended is unpaired. 0 or
  * -ENOMEM.

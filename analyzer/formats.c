@@ -344,6 +344,36 @@ const struct field *format_field(const struct event_format *e, const char *name)
 	return NULL;
 }
 
+struct number format_number(const struct event_format *e, const char *const *names, bool big_endian)
+{
+	for (; *names; names++) {
+		const struct field *f = format_field(e, *names);
+
+		if (f && f->kind == FIELD_NUMBER && f->offset + f->size >= 8 &&
+		    f->offset <= UINT16_MAX)
+			return (struct number){ .at = f->offset + f->size - 8,
+						.shift = 64 - 8 * f->size,
+						.is_there = true,
+						.is_plain = !big_endian &&
+							    (!f->is_signed || f->size >= 4),
+						.is_signed = f->is_signed,
+						.big_endian = big_endian };
+	}
+	return (struct number){ 0 };
+}
+
+uint64_t number_value_any(struct number n, const uint8_t *data)
+{
+	uint64_t v;
+
+	if (!n.is_there)
+		return 0;
+	v = read_u64(data + n.at, n.big_endian);
+	if (n.big_endian)
+		v <<= n.shift;
+	return n.is_signed ? (uint64_t)((int64_t)v >> n.shift) : v >> n.shift;
+}
+
 void formats_release(struct formats *f)
 {
 	for (size_t i = 0; i < f->nr; i++)

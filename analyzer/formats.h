@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "compiler.h"
 #include "damage.h"
 #include "endian_read.h"
 #include "tracefile.h"
@@ -58,10 +59,30 @@ int formats_parse(struct formats *f, const struct trace_text *texts, size_t nr, 
 /* Parse header_page. 0, -EBADMSG (noted in @d) or -ENOMEM. */
 int page_layout_parse(struct page_layout *l, const struct trace_text *text, struct damages *d);
 
+/*
+ * A number in an event, made to be read fast: the 8 bytes that end with it hold it in their upper
+ * bits. All zero: the event has no such number.
+ */
+struct number {
+	uint16_t at;   /* of the 8 bytes */
+	uint8_t shift; /* 64 minus its bits */
+	bool is_there : 1;
+	bool is_plain : 1; /* there, of this machine's byte order, and nothing is to be extended */
+	bool is_signed : 1;
+	bool big_endian : 1;
+};
+
 /* NULL when the recording has no such event, or field; @system NULL takes any. */
 const struct event_format *formats_find(const struct formats *f, const char *system,
 					const char *name);
 const struct field *format_field(const struct event_format *e, const char *name);
+
+/*
+ * The first of @names, which NULL ends, that is a FIELD_NUMBER of @e. None may end in front of the
+ * eighth byte: there stands what all events have in common.
+ */
+struct number format_number(const struct event_format *e, const char *const *names,
+			    bool big_endian);
 
 void formats_release(struct formats *f);
 
@@ -86,6 +107,20 @@ static inline uint64_t field_value(const struct field *f, const uint8_t *data, b
 	default:
 		return f->is_signed ? (uint64_t)(int8_t)*p : *p;
 	}
+}
+
+/* What number_value() does where the number is not plain. */
+uint64_t number_value_any(struct number n, const uint8_t *data);
+
+/*
+ * The value of a number in an event of at least the format's size; 0: not there. Sign-extended to
+ * 32 bits, which is where all numbers of less than 64 end up.
+ */
+static inline uint64_t number_value(struct number n, const uint8_t *data)
+{
+	if (unlikely(!n.is_plain))
+		return number_value_any(n, data);
+	return read_u64(data + n.at, false) >> n.shift;
 }
 
 #endif

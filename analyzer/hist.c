@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler.h"
 #include "hist.h"
 
 /*
@@ -42,11 +43,10 @@ static uint64_t bucket_upper_bound(size_t bucket)
 /* The slot that holds @value, or the empty one where it belongs. */
 static struct hist_slot *find_slot(struct hist_slot *slots, unsigned int bits, uint64_t value)
 {
-	size_t mask = ((size_t)1 << bits) - 1;
 	size_t i = value * 0x9e3779b97f4a7c15ull >> (64 - bits); /* Fibonacci hashing */
 
-	while (slots[i].count && slots[i].value != value)
-		i = (i + 1) & mask;
+	while (slots[i].value != value && slots[i].count)
+		i = (i + 1) & (((size_t)1 << bits) - 1);
 	return &slots[i];
 }
 
@@ -94,7 +94,7 @@ int hist_make_buckets(struct hist *h)
 }
 
 /* The counter of a value that the hash does not hold yet; NULL when out of memory. */
-static uint64_t *new_value(struct hist *h, uint64_t value)
+static noinline uint64_t *new_value(struct hist *h, uint64_t value)
 {
 	struct hist_slot *slot;
 
@@ -111,19 +111,17 @@ static uint64_t *new_value(struct hist *h, uint64_t value)
 	return &slot->count;
 }
 
-/* Where @value is counted; NULL when out of memory. */
+/* Where @value is counted; NULL when it is not yet. */
 static uint64_t *counter_of(struct hist *h, uint64_t value)
 {
 	struct hist_slot *slot;
 
 	if (h->buckets)
 		return &h->buckets[bucket_of(value)];
-	if (h->slots) {
-		slot = find_slot(h->slots, h->slot_bits, value);
-		if (slot->count)
-			return &slot->count;
-	}
-	return new_value(h, value);
+	if (unlikely(!h->slots))
+		return NULL;
+	slot = find_slot(h->slots, h->slot_bits, value);
+	return slot->count ? &slot->count : NULL;
 }
 
 int hist_add(struct hist *h, uint64_t value, uint64_t n)
@@ -133,8 +131,11 @@ int hist_add(struct hist *h, uint64_t value, uint64_t n)
 	if (!n)
 		return 0;
 	counter = counter_of(h, value);
-	if (!counter)
-		return -ENOMEM;
+	if (unlikely(!counter)) {
+		counter = new_value(h, value);
+		if (!counter)
+			return -ENOMEM;
+	}
 	*counter = counter_add(*counter, n);
 	if (!h->count || value < h->min)
 		h->min = value;

@@ -6,110 +6,10 @@
 
 #include "hash.h"
 #include "memory.h"
+#include "pool.h"
 
-#define FIRST_ROOM 256
-#define MAX_VMAS   65536 /* of one mm; vm.max_map_count is a little less */
-
-#define NIBBLES_PER_WORD 16
-#define INLINE_ORDER	 4 /* that many fit in the mapping itself */
-#define EVERY_NIBBLE	 UINT64_C(0x1111111111111111)
-#define NIBBLE_TOUCHED	 0x4u
-#define NIBBLE_STATE	 0x3u
-#define NIBBLE_OLD	 0x8u
-
-/* Grow *pool to hold @need entries of @size bytes. 0 or -ENOMEM. */
-static int grow_pool(void **pool, uint32_t *room, uint64_t need, size_t size)
-{
-	uint64_t new_room = *room ? *room : FIRST_ROOM;
-	void *grown;
-
-	if (need <= *room)
-		return 0;
-	while (new_room < need)
-		new_room *= 2;
-	if (new_room > UINT32_MAX)
-		return -ENOMEM;
-	grown = reallocarray(*pool, new_room, size);
-	if (!grown)
-		return -ENOMEM;
-	*pool = grown;
-	*room = new_room;
-	return 0;
-}
-
-static uint64_t slot_hash(const struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order)
-{
-	return hash_pair(vpn, (uint64_t)mm << 4 | order, m->key);
-}
-
-static bool is_at(const struct mapping *map, uint32_t mm, uint64_t vpn, unsigned int order)
-{
-	return map->vpn == vpn && map->mm == mm && map->order == order;
-}
-
-/* The slot that holds the mapping, or the empty one where it belongs. */
-static uint32_t find_slot(const struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order)
-{
-	uint32_t mask = m->index_room - 1;
-	uint32_t i = slot_hash(m, mm, vpn, order) & mask;
-
-	while (m->index[i] && !is_at(&m->mappings[m->index[i]], mm, vpn, order))
-		i = (i + 1) & mask;
-	return i;
-}
-
-static int grow_index(struct memory *m, uint64_t need)
-{
-	uint32_t *old = m->index;
-	uint32_t old_room = m->index_room;
-	uint64_t room = old_room ? old_room : FIRST_ROOM;
-
-	/* at most two thirds full */
-	while (2 * room < 3 * need)
-		room *= 2;
-	if (room == old_room)
-		return 0;
-	if (room > UINT32_MAX / 2)
-		return -ENOMEM;
-	m->index = calloc(room, sizeof(*m->index));
-	if (!m->index) {
-		m->index = old;
-		return -ENOMEM;
-	}
-	m->index_room = room;
-	for (uint32_t i = 0; i < old_room; i++) {
-		const struct mapping *map = &m->mappings[old[i]];
-
-		if (old[i])
-			m->index[find_slot(m, map->mm, map->vpn, map->order)] = old[i];
-	}
-	free(old);
-	return 0;
-}
-
-/* Close the gap that an entry leaves in a hash with linear probing. */
-static void remove_slot(struct memory *m, uint32_t hole)
-{
-	uint32_t mask = m->index_room - 1;
-	uint32_t i = hole;
-
-	for (;;) {
-		const struct mapping *map;
-		uint32_t home;
-
-		m->index[hole] = 0;
-		do {
-			i = (i + 1) & mask;
-			if (!m->index[i])
-				return;
-			map = &m->mappings[m->index[i]];
-			home = slot_hash(m, map->mm, map->vpn, map->order) & mask;
-			/* it may move when its home is not between the hole and itself */
-		} while (((i - home) & mask) < ((i - hole) & mask));
-		m->index[hole] = m->index[i];
-		hole = i;
-	}
-}
+#define MIN_SPARE 64
+#define MAX_VMAS  65536 /* of one mm; vm.max_map_count is a little less */
 
 static uint32_t mm_slot(const struct memory *m, uint64_t id)
 {
@@ -121,21 +21,19 @@ static uint32_t mm_slot(const struct memory *m, uint64_t id)
 	return i;
 }
 
+/* Twice the room that the mms have. */
 static int grow_mm_index(struct memory *m)
 {
-	uint32_t room = m->mm_index_room ? m->mm_index_room : FIRST_ROOM;
 	uint32_t *old = m->mm_index;
 
-	while (room < 2 * (m->live_mms + 1))
-		room *= 2;
-	if (room == m->mm_index_room)
+	if (m->mm_index_room == 2 * m->mm_room)
 		return 0;
-	m->mm_index = calloc(room, sizeof(*m->mm_index));
+	m->mm_index = calloc(2 * (size_t)m->mm_room, sizeof(*m->mm_index));
 	if (!m->mm_index) {
 		m->mm_index = old;
 		return -ENOMEM;
 	}
-	m->mm_index_room = room;
+	m->mm_index_room = 2 * m->mm_room;
 	for (uint32_t i = 1; i < m->nr_mms; i++) {
 		if (m->mms[i].id)
 			m->mm_index[mm_slot(m, m->mms[i].id)] = i;
@@ -144,33 +42,47 @@ static int grow_mm_index(struct memory *m)
 	return 0;
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
 int memory_grow(struct memory *m, uint32_t n)
 {
+	/* entry 0 of each pool stands for none */
+	uint64_t mappings = m->pages.nr + UINT64_C(1) + n, mms = m->live_mms + 2;
+	uint64_t tallies = m->live_tallies + UINT64_C(1) + n;
+	uint64_t shares = m->live_shares + UINT64_C(1) + n;
 	int err;
 
-	err = grow_pool((void **)&m->mappings, &m->mapping_room, (uint64_t)m->nr_mappings + n + 1,
+	err = pool_grow((void **)&m->mappings, &m->mapping_room, mappings + MIN_SPARE,
 			sizeof(*m->mappings));
 	if (!err)
-		err = grow_pool((void **)&m->tallies, &m->tally_room,
-				(uint64_t)m->nr_tallies + n + 1, sizeof(*m->tallies));
+		err = pool_grow((void **)&m->tallies, &m->tally_room, tallies + MIN_SPARE,
+				sizeof(*m->tallies));
 	if (!err)
-		err = grow_pool((void **)&m->shares, &m->share_room, (uint64_t)m->nr_shares + n + 1,
+		err = pool_grow((void **)&m->shares, &m->share_room, shares + MIN_SPARE,
 				sizeof(*m->shares));
 	if (!err)
-		err = grow_pool((void **)&m->mms, &m->mm_room, (uint64_t)m->nr_mms + 2,
-				sizeof(*m->mms));
+		err = pool_grow((void **)&m->mms, &m->mm_room, mms + MIN_SPARE, sizeof(*m->mms));
 	if (!err)
-		err = grow_index(m, m->live + n);
+		err = page_index_reserve(&m->pages, mappings + MIN_SPARE);
 	if (!err)
 		err = grow_mm_index(m);
-	return err;
+	if (err)
+		return err;
+	m->spare = least(m->mapping_room - mappings, m->tally_room - tallies);
+	m->spare = least(m->spare, m->share_room - shares);
+	m->spare = least(m->spare, m->mm_room - mms);
+	m->spare = least(m->spare, page_index_capacity(&m->pages) - mappings);
+	return 0;
 }
 
 int memory_open(struct memory *m)
 {
-	*m = (struct memory){
-		.nr_mappings = 1, .nr_tallies = 1, .nr_shares = 1, .nr_mms = 1, .key = hash_key()
-	};
+	*m = (struct memory){ .nr_mappings = 1, .nr_tallies = 1, .nr_shares = 1, .nr_mms = 1 };
+	m->key = hash_key();
+	m->pages.key = hash_key();
 	return memory_reserve(m, 1);
 }
 
@@ -183,19 +95,17 @@ void memory_close(struct memory *m)
 			memory_unmap(m, m->mms[i].first);
 		free(m->mms[i].vmas);
 	}
-	free(m->mappings);
-	free(m->tallies);
-	free(m->shares);
-	free(m->mms);
-	free(m->index);
+	pool_free(m->mappings, m->mapping_room * sizeof(*m->mappings));
+	pool_free(m->tallies, m->tally_room * sizeof(*m->tallies));
+	pool_free(m->shares, m->share_room * sizeof(*m->shares));
+	pool_free(m->mms, m->mm_room * sizeof(*m->mms));
+	page_index_release(&m->pages);
 	free(m->mm_index);
 	*m = (struct memory){ 0 };
 }
 
-uint32_t memory_find_mm(struct memory *m, uint64_t id)
+uint32_t memory_search_mm(struct memory *m, uint64_t id)
 {
-	if (m->last_mm && m->mms[m->last_mm].id == id)
-		return m->last_mm;
 	m->last_mm = m->mm_index[mm_slot(m, id)];
 	return m->last_mm;
 }
@@ -274,15 +184,12 @@ static uint32_t first_vma(const struct mm *mm, uint64_t start)
 	return lo;
 }
 
-struct vma *memory_vma(struct memory *m, uint32_t index, uint64_t start, uint64_t end)
+struct vma *memory_search_vma(struct memory *m, uint32_t index, uint64_t start, uint64_t end)
 {
 	struct mm *mm = &m->mms[index];
 	enum vma_kind kind = VMA_UNKNOWN;
 	uint32_t from, to;
 
-	if (mm->last_vma < mm->nr_vmas && mm->vmas[mm->last_vma].start == start &&
-	    mm->vmas[mm->last_vma].end == end)
-		return &mm->vmas[mm->last_vma];
 	from = first_vma(mm, start);
 	for (to = from; to < mm->nr_vmas && mm->vmas[to].start < end; to++) {
 		if (mm->vmas[to].kind != VMA_UNKNOWN)
@@ -321,53 +228,71 @@ int memory_copy_vmas(struct memory *m, uint32_t to, uint32_t from)
 	return 0;
 }
 
+static bool is_at(const struct mapping *map, uint32_t mm, uint64_t vpn, unsigned int order)
+{
+	return map->vpn == vpn && map->mm == mm && map->order == order;
+}
+
 uint32_t memory_find_exact(const struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order)
 {
-	return m->index[find_slot(m, mm, vpn, order)];
-}
+	const struct page_index *x = &m->pages;
+	uint32_t hash = page_hash(x, mm, vpn, order);
+	uint32_t i = page_index_home(x, hash);
 
-/* No page is in two mappings: where it is mapped, it is nowhere else. */
-static bool maps_page(const struct mapping *map, uint64_t vpn)
-{
-	return vpn - map->vpn < mapping_nr_ptes(map) &&
-	       mapping_state(map, vpn - map->vpn) != PTE_NONE;
-}
-
-uint32_t memory_find(struct memory *m, uint32_t mm, uint64_t vpn, uint32_t *pte)
-{
-	uint32_t hit = m->mms[mm].hit;
-
-	if (hit && maps_page(&m->mappings[hit], vpn)) {
-		*pte = vpn - m->mappings[hit].vpn;
-		return hit;
+	for (; x->slots[i].mapping; i = page_index_next(x, i)) {
+		if (x->slots[i].hash == hash &&
+		    is_at(&m->mappings[x->slots[i].mapping], mm, vpn, order))
+			break;
 	}
+	return x->slots[i].mapping;
+}
+
+uint32_t memory_search(struct memory *m, uint32_t mm, uint64_t vpn, uint32_t *pte)
+{
 	for (uint32_t orders = m->mms[mm].orders; orders; orders &= orders - 1) {
 		unsigned int order = __builtin_ctz(orders);
 		uint32_t i = memory_find_exact(m, mm, vpn >> order << order, order);
 
-		if (i && maps_page(&m->mappings[i], vpn)) {
-			*pte = vpn - m->mappings[i].vpn;
+		if (i && mapping_has(&m->mappings[i], vpn)) {
+			m->near_vpn = m->mappings[i].vpn;
+			m->near_ptes = mapping_nr_ptes(&m->mappings[i]);
+			*pte = vpn - m->near_vpn;
 			return m->mms[mm].hit = i;
 		}
 	}
 	return 0;
 }
 
-static uint32_t nr_words(const struct mapping *map)
+void memory_prefetch_slot(const struct memory *m, uint32_t mm, uint64_t vpn)
 {
-	return map->pmd || map->order <= INLINE_ORDER ? 1 : 1u << (map->order - INLINE_ORDER);
+	for (uint32_t orders = m->mms[mm].orders; orders; orders &= orders - 1) {
+		unsigned int order = __builtin_ctz(orders);
+
+		page_index_prefetch(&m->pages,
+				    page_hash(&m->pages, mm, vpn >> order << order, order));
+	}
 }
 
-static uint64_t *words(struct mapping *map)
+void memory_prefetch(const struct memory *m, uint32_t mm, uint64_t vpn)
 {
-	return map->pmd || map->order <= INLINE_ORDER ? &map->nibbles : map->nibble_v;
+	for (uint32_t orders = m->mms[mm].orders; orders; orders &= orders - 1) {
+		unsigned int order = __builtin_ctz(orders);
+		uint32_t hash = page_hash(&m->pages, mm, vpn >> order << order, order);
+
+		__builtin_prefetch(&m->mappings[page_index_first(&m->pages, hash)]);
+	}
 }
 
-static uint64_t mapping_size(const struct mapping *map)
+void memory_look_ahead(const struct memory *m, uint32_t *ahead, uint32_t nr, uint32_t mm)
 {
-	uint32_t nr = nr_words(map);
+	for (; nr && *ahead; nr--) {
+		const struct mapping *map = &m->mappings[*ahead];
 
-	return sizeof(*map) + (nr > 1 ? nr * sizeof(uint64_t) : 0);
+		page_index_prefetch(&m->pages, page_hash(&m->pages, mm, map->vpn, map->order));
+		__builtin_prefetch(&m->shares[map->share]);
+		__builtin_prefetch(&m->mappings[map->next]);
+		*ahead = map->next;
+	}
 }
 
 uint32_t memory_map(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order, bool pmd,
@@ -378,20 +303,14 @@ uint32_t memory_map(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int or
 	uint32_t next_free = m->free_mapping ? map->next : 0;
 	struct mm *owner = &m->mms[mm];
 
-	*map = (struct mapping){ .vpn = vpn, .mm = mm, .order = order, .pmd = pmd };
-	if (!pmd && order > INLINE_ORDER) {
-		map->nibble_v = malloc(nr_words(map) * sizeof(uint64_t));
-		if (!map->nibble_v) {
-			map->next = next_free;
-			return 0;
-		}
+	*map = (struct mapping){ .vpn = vpn, .mm = mm, .order = order, .pmd = pmd, .slot = true };
+	if (mapping_init(map, state) < 0) {
+		map->next = next_free;
+		return 0;
 	}
 	if (i == m->nr_mappings)
 		m->nr_mappings++;
 	m->free_mapping = next_free;
-	mapping_set_all(map, state);
-	map->nr_start = map->nr_mapped;
-	map->slot = true;
 	map->prev = owner->last;
 	if (owner->last)
 		m->mappings[owner->last].next = i;
@@ -401,8 +320,7 @@ uint32_t memory_map(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int or
 	owner->nr_mappings++;
 	add_size(m, owner, mapping_size(map));
 	owner->orders |= 1u << order;
-	m->index[find_slot(m, mm, vpn, order)] = i;
-	m->live++;
+	page_index_add(&m->pages, page_hash(&m->pages, mm, vpn, order), i);
 	return i;
 }
 
@@ -416,6 +334,7 @@ static void leave_share(struct memory *m, struct mapping *map)
 	if (!--s->nr_mappings) {
 		s->next_free = m->free_share;
 		m->free_share = map->share;
+		m->live_shares--;
 	}
 	map->share = 0;
 }
@@ -427,7 +346,7 @@ void memory_unmap(struct memory *m, uint32_t i)
 
 	memory_free_tallies(m, map);
 	leave_share(m, map);
-	remove_slot(m, find_slot(m, map->mm, map->vpn, map->order));
+	page_index_remove(&m->pages, page_hash(&m->pages, map->mm, map->vpn, map->order), i);
 	if (map->prev)
 		m->mappings[map->prev].next = map->next;
 	else
@@ -440,11 +359,9 @@ void memory_unmap(struct memory *m, uint32_t i)
 	add_size(m, mm, -mapping_size(map));
 	if (mm->hit == i)
 		mm->hit = 0;
-	if (words(map) != &map->nibbles)
-		free(map->nibble_v);
+	mapping_release(map);
 	map->next = m->free_mapping;
 	m->free_mapping = i;
-	m->live--;
 }
 
 static uint32_t add_share(struct memory *m)
@@ -456,6 +373,7 @@ static uint32_t add_share(struct memory *m)
 	else
 		i = m->nr_shares++;
 	m->shares[i] = (struct share){ 0 };
+	m->live_shares++;
 	return i;
 }
 
@@ -478,124 +396,16 @@ void memory_share(struct memory *m, uint32_t from, uint32_t to)
 	new->source = old->source;
 	new->order_known = old->order_known;
 	new->zero = old->zero;
-	memcpy(words(new), words(old), nr_words(old) * sizeof(uint64_t));
-	new->nr_mapped = old->nr_mapped;
-	mapping_write_protect(old);
-	mapping_write_protect(new);
-	for (uint32_t i = 0; i < nr_words(new); i++)
-		words(new)[i] |= words(new)[i] * NIBBLE_OLD; /* of those that are mapped */
-}
-
-bool memory_is_sole(const struct memory *m, const struct mapping *map)
-{
-	return !map->share || m->shares[map->share].nr_mappings == 1;
+	mapping_copy(new, old);
 }
 
 int memory_split_pmd(struct memory *m, struct mapping *map)
 {
-	enum pte_state state = mapping_state(map, 0);
 	uint64_t size = mapping_size(map);
+	int err = mapping_split_pmd(map);
 
-	if (!map->pmd)
-		return 0;
-	if (map->order > INLINE_ORDER) {
-		uint64_t *v = malloc(sizeof(uint64_t) << (map->order - INLINE_ORDER));
-
-		if (!v)
-			return -ENOMEM;
-		map->nibble_v = v;
-	}
-	map->pmd = false;
-	mapping_set_all(map, state);
 	add_size(m, &m->mms[map->mm], mapping_size(map) - size);
-	return 0;
-}
-
-uint32_t mapping_nr_ptes(const struct mapping *map)
-{
-	return 1u << map->order;
-}
-
-/* The word and shift of a PTE's nibble; a PMD has one for all. */
-static uint64_t *nibble(const struct mapping *map, uint32_t pte, unsigned int *shift)
-{
-	uint64_t *w = words((struct mapping *)map);
-
-	if (map->pmd)
-		pte = 0;
-	*shift = 4 * (pte % NIBBLES_PER_WORD);
-	return w + pte / NIBBLES_PER_WORD;
-}
-
-enum pte_state mapping_state(const struct mapping *map, uint32_t pte)
-{
-	unsigned int shift;
-	const uint64_t *w = nibble(map, pte, &shift);
-
-	return *w >> shift & NIBBLE_STATE;
-}
-
-void mapping_set_state(struct mapping *map, uint32_t pte, enum pte_state state)
-{
-	unsigned int shift;
-	uint64_t *w = nibble(map, pte, &shift);
-	bool was = *w >> shift & NIBBLE_STATE;
-	uint32_t nr = map->pmd ? mapping_nr_ptes(map) : 1;
-
-	*w = (*w & ~((uint64_t)NIBBLE_STATE << shift)) | (uint64_t)state << shift;
-	if (was != (state != PTE_NONE))
-		map->nr_mapped += was ? -nr : nr;
-}
-
-void mapping_set_all(struct mapping *map, enum pte_state state)
-{
-	uint64_t *w = words(map);
-	uint32_t nr = nr_words(map);
-
-	for (uint32_t i = 0; i < nr; i++)
-		w[i] = EVERY_NIBBLE * state;
-	if (map->pmd)
-		w[0] &= NIBBLE_STATE;
-	else if (map->order < INLINE_ORDER)
-		w[0] &= (UINT64_C(1) << (4u << map->order)) - 1;
-	map->nr_mapped = state == PTE_NONE ? 0 : mapping_nr_ptes(map);
-}
-
-void mapping_write_protect(struct mapping *map)
-{
-	uint64_t *w = words(map);
-	uint32_t nr = nr_words(map);
-
-	for (uint32_t i = 0; i < nr; i++)
-		w[i] = (w[i] | w[i] >> 1) & EVERY_NIBBLE; /* PTE_SHARED where not PTE_NONE */
-	map->nr_start = map->nr_mapped;
-}
-
-bool mapping_touch(struct mapping *map, uint32_t pte)
-{
-	unsigned int shift;
-	uint64_t *w = nibble(map, pte, &shift);
-	bool was = *w >> shift & NIBBLE_TOUCHED;
-
-	*w |= (uint64_t)NIBBLE_TOUCHED << shift;
-	*w &= ~((uint64_t)NIBBLE_OLD << shift);
-	return was;
-}
-
-void mapping_make_young(struct mapping *map, uint32_t pte)
-{
-	unsigned int shift;
-	uint64_t *w = nibble(map, pte, &shift);
-
-	*w &= ~((uint64_t)NIBBLE_OLD << shift);
-}
-
-bool mapping_is_old(const struct mapping *map, uint32_t pte)
-{
-	unsigned int shift;
-	const uint64_t *w = nibble(map, pte, &shift);
-
-	return *w >> shift & NIBBLE_OLD;
+	return err;
 }
 
 struct tally *memory_add_tally(struct memory *m, struct mapping *map)
@@ -607,6 +417,7 @@ struct tally *memory_add_tally(struct memory *m, struct mapping *map)
 	else
 		i = m->nr_tallies++;
 	m->tallies[i] = (struct tally){ .next = map->tally };
+	m->live_tallies++;
 	map->tally = i;
 	return &m->tallies[i];
 }
@@ -619,5 +430,6 @@ void memory_free_tallies(struct memory *m, struct mapping *map)
 		map->tally = m->tallies[i].next;
 		m->tallies[i].next = m->free_tally;
 		m->free_tally = i;
+		m->live_tallies--;
 	}
 }

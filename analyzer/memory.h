@@ -14,15 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "compiler.h"
 #include "fault.h"
-
-/* Two bits a PTE. */
-enum pte_state {
-	PTE_NONE,      /* not mapped, or not this folio any more */
-	PTE_SHARED,    /* read-only, may be shared */
-	PTE_EXCLUSIVE, /* read-only, but known to be of this mm alone (AnonExclusive) */
-	PTE_WRITABLE,
-};
+#include "mapping.h"
+#include "page_index.h"
 
 enum vma_kind {
 	VMA_UNKNOWN,
@@ -67,70 +62,50 @@ struct tally {
 	bool timed, completed, waste_unknown;
 };
 
-/* A folio in one mm. */
-struct mapping {
-	uint64_t vpn;  /* page number of its first PTE: naturally aligned */
-	uint64_t last; /* exit of the last fault that resolved something */
-	union {
-		uint64_t nibbles;   /* order 0-4 and PMD: 4 bits a PTE, or one for the PMD */
-		uint64_t *nibble_v; /* else; owned */
-	};
-	uint32_t mm;
-	uint32_t next, prev; /* in the mm's list */
-	uint32_t share;	     /* 0: no other mm maps the folio */
-	uint32_t tally;	     /* list */
-	uint16_t nr_mapped;  /* PTEs that are not PTE_NONE */
-	uint16_t nr_start;   /* the same at the start of the episode */
-	uint16_t classes;    /* bit per class of which an episode has ended */
-	uint16_t pmd_pte;    /* while a PMD: the PTE that would have faulted last */
-	uint8_t order;
-	uint8_t source; /* enum folio_source */
-	bool order_known;
-	bool pmd;  /* mapped by a PMD */
-	bool slot; /* the folio tracks this mm, see struct share */
-	bool zero; /* the zero page */
-};
-
 struct memory {
 	struct mapping *mappings; /* pool */
 	uint32_t nr_mappings, mapping_room, free_mapping;
 	struct tally *tallies; /* pool */
-	uint32_t nr_tallies, tally_room, free_tally;
+	uint32_t nr_tallies, tally_room, free_tally, live_tallies;
 	struct share *shares; /* pool */
-	uint32_t nr_shares, share_room, free_share;
+	uint32_t nr_shares, share_room, free_share, live_shares;
 	struct mm *mms; /* pool */
 	uint32_t nr_mms, mm_room, free_mm;
-	uint32_t *index; /* hash of mappings by (mm, vpn, order) */
-	uint32_t index_room, index_used;
-	uint32_t *mm_index; /* hash of mms by id */
+	struct page_index pages; /* the mappings, by what they map */
+	uint32_t *mm_index;	 /* hash of mms by id */
 	uint32_t mm_index_room, live_mms;
 	uint32_t last_mm;
-	uint64_t key;  /* of both hashes */
-	uint64_t live; /* mappings */
-	uint64_t size; /* of all mms: bytes */
+	uint64_t key;	   /* of the hash of mms */
+	uint64_t near_vpn; /* of the mapping that was searched for and found last */
+	uint32_t near_ptes;
+	uint64_t size;	/* of all mms: bytes */
+	uint32_t spare; /* each pool and hash has room for so many more than were reserved */
 };
 
 int memory_open(struct memory *m);
 void memory_close(struct memory *m);
 
-/* What memory_reserve() does when there is not enough room. */
+/* What memory_reserve() does when there may not be enough room. */
 int memory_grow(struct memory *m, uint32_t n);
 
-/* Make room for @n more mappings, tallies and shares, and one mm. 0 or -ENOMEM. May move all. */
+/* Make room for @n (1 or more) more mappings, tallies and shares, and one mm. 0 or -ENOMEM. May
+ * move all. */
 static inline int memory_reserve(struct memory *m, uint32_t n)
 {
-	/* entry 0 of each pool stands for none; the hashes are at most two thirds and half full */
-	if ((uint64_t)m->nr_mappings + n < m->mapping_room &&
-	    (uint64_t)m->nr_tallies + n < m->tally_room &&
-	    (uint64_t)m->nr_shares + n < m->share_room && m->nr_mms + 1 < m->mm_room &&
-	    3 * (m->live + n) <= 2 * (uint64_t)m->index_room &&
-	    2 * (m->live_mms + 1) <= m->mm_index_room)
-		return 0;
-	return memory_grow(m, n);
+	if (unlikely(m->spare < n))
+		return memory_grow(m, n);
+	m->spare -= n;
+	return 0;
 }
 
+/* What memory_find_mm() does when it is not the mm that was found last. */
+uint32_t memory_search_mm(struct memory *m, uint64_t id);
+
 /* The mm of @id, 0 when it is not known. */
-uint32_t memory_find_mm(struct memory *m, uint64_t id);
+static inline uint32_t memory_find_mm(struct memory *m, uint64_t id)
+{
+	return likely(m->mms[m->last_mm].id == id) ? m->last_mm : memory_search_mm(m, id);
+}
 
 /* A new, empty mm; room was reserved. */
 uint32_t memory_add_mm(struct memory *m, uint64_t id);
@@ -138,18 +113,60 @@ uint32_t memory_add_mm(struct memory *m, uint64_t id);
 /* Forget the mm, whose mappings must be removed. */
 void memory_remove_mm(struct memory *m, uint32_t mm);
 
+/* What memory_vma() does when it is not the VMA that was asked for last. */
+struct vma *memory_search_vma(struct memory *m, uint32_t mm, uint64_t start, uint64_t end);
+
 /*
  * The VMA [start, end) of @mm, noted when it is new; others that it overlaps are forgotten, and it
  * takes over their kind. So are all when the mm has more than Linux allows by default: a new fault
  * shows its VMA anew. NULL when out of memory.
  */
-struct vma *memory_vma(struct memory *m, uint32_t mm, uint64_t start, uint64_t end);
+static inline struct vma *memory_vma(struct memory *m, uint32_t mm, uint64_t start, uint64_t end)
+{
+	struct mm *owner = &m->mms[mm];
+	struct vma *last = owner->vmas + owner->last_vma;
+
+	if (likely(owner->last_vma < owner->nr_vmas && last->start == start && last->end == end))
+		return last;
+	return memory_search_vma(m, mm, start, end);
+}
 
 /* Copy the VMAs of one mm to another, empty one. 0 or -ENOMEM. */
 int memory_copy_vmas(struct memory *m, uint32_t to, uint32_t from);
 
+/* What memory_find() does when the page is not in the mapping that was found last. */
+uint32_t memory_search(struct memory *m, uint32_t mm, uint64_t vpn, uint32_t *pte);
+
 /* The mapping in @mm that has page @vpn, and the PTE's number in *pte; 0 when there is none. */
-uint32_t memory_find(struct memory *m, uint32_t mm, uint64_t vpn, uint32_t *pte);
+static inline uint32_t memory_find(struct memory *m, uint32_t mm, uint64_t vpn, uint32_t *pte)
+{
+	uint32_t hit = m->mms[mm].hit;
+	const struct mapping *map = &m->mappings[hit];
+
+	*pte = vpn - map->vpn;
+	return likely(hit && mapping_has(map, vpn)) ? hit : memory_search(m, mm, vpn, pte);
+}
+
+/* Whether the mapping that was searched for and found last is where this page is. */
+static inline bool memory_is_near(const struct memory *m, uint64_t vpn)
+{
+	return vpn - m->near_vpn < m->near_ptes;
+}
+
+/*
+ * A fault on the page is about to come: have its place in the index in the cache by then; and, with
+ * that in the cache, the mapping itself.
+ */
+void memory_prefetch_slot(const struct memory *m, uint32_t mm, uint64_t vpn);
+void memory_prefetch(const struct memory *m, uint32_t mm, uint64_t vpn);
+
+/*
+ * For who goes through all mappings of an mm, in their order, and removes or copies them: take
+ * *@ahead (at first the mm's first mapping) on to where memory latency hides behind the work on
+ * those before it. The places in the index that the same pages have in @mm get into the cache.
+ */
+void memory_look_ahead(const struct memory *m, uint32_t *ahead, uint32_t nr, uint32_t mm);
+#define MEMORY_AHEAD 12 /* @nr before the first, then 1 before each */
 
 /* The mapping of exactly this first page and order, 0 when there is none. */
 uint32_t memory_find_exact(const struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order);
@@ -171,27 +188,13 @@ void memory_unmap(struct memory *m, uint32_t mapping);
 void memory_share(struct memory *m, uint32_t from, uint32_t to);
 
 /* Whether no other mm maps its folio. */
-bool memory_is_sole(const struct memory *m, const struct mapping *map);
+static inline bool memory_is_sole(const struct memory *m, const struct mapping *map)
+{
+	return !map->share || m->shares[map->share].nr_mappings == 1;
+}
 
 /* From one PMD to PTEs in the same state. 0 or -ENOMEM. */
 int memory_split_pmd(struct memory *m, struct mapping *map);
-
-uint32_t mapping_nr_ptes(const struct mapping *map);
-enum pte_state mapping_state(const struct mapping *map, uint32_t pte);
-void mapping_set_state(struct mapping *map, uint32_t pte, enum pte_state state);
-void mapping_set_all(struct mapping *map, enum pte_state state);
-
-/* All PTEs that are mapped become PTE_SHARED and untouched: a new episode. */
-void mapping_write_protect(struct mapping *map);
-
-/* Whether the PTE took a fault in this episode; then it has, and is young. */
-bool mapping_touch(struct mapping *map, uint32_t pte);
-
-/* The PTE is young. */
-void mapping_make_young(struct mapping *map, uint32_t pte);
-
-/* Whether it came old from fork, as the child's PTEs do, and has not been touched. */
-bool mapping_is_old(const struct mapping *map, uint32_t pte);
 
 /* A tally at the head of the mapping's list; room was reserved. */
 struct tally *memory_add_tally(struct memory *m, struct mapping *map);

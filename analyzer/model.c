@@ -55,13 +55,13 @@ static void write_to_writable(struct model *m, struct access *a)
 }
 
 /* What the rules say where the page is read-only and anonymous, else nothing. */
-static enum wp_rule rule_of(const struct model *m, const struct access *a)
+static enum wp_rule rule_of(const struct model *m, const struct access *a, enum pte_state state)
 {
 	const struct mapping *map = &m->memory.mappings[a->mapping];
 
-	if (!a->write || !a->mapping || map->zero || mapping_state(map, a->pte) == PTE_WRITABLE)
+	if (!a->write || map->zero || state == PTE_WRITABLE)
 		return WP_NONE;
-	return access_may_reuse(m, map, a->pte) ? WP_REUSE : WP_COPY;
+	return access_may_reuse(m, map, state) ? WP_REUSE : WP_COPY;
 }
 
 /* The episode in which the page was resolved for it: it has been touched after all. */
@@ -128,7 +128,7 @@ static void write_to_protected(struct model *m, struct access *a)
 		access_copy(m, a, EVIDENCE_SEEN);
 	} else if (map->zero) {
 		access_copy(m, a, EVIDENCE_INFERRED);
-	} else if (m->sees_alloc || f->worker_ptes >= 0 || access_may_reuse(m, map, a->pte)) {
+	} else if (m->sees_alloc || f->worker_ptes >= 0 || a->outcome->rule == WP_REUSE) {
 		access_reuse(m, a);
 	} else {
 		access_copy(m, a, EVIDENCE_INFERRED);
@@ -156,17 +156,17 @@ static void mapped_page(struct model *m, struct access *a)
 {
 	const struct fault *f = a->fault;
 	const struct mapping *map = &m->memory.mappings[a->mapping];
-	bool writable;
+	enum pte_state state;
 
 	if (was_split_unseen(m, a)) {
 		a->outcome->was_split = true;
 		access_split_unseen(m, a);
 	}
-	writable = mapping_state(map, a->pte) == PTE_WRITABLE;
-	a->outcome->rule = rule_of(m, a);
+	state = mapping_state(map, a->pte);
+	a->outcome->rule = rule_of(m, a, state);
 	if (a->recorded && a->write && predict(m, a))
 		return;
-	if (a->write && writable) {
+	if (a->write && state == PTE_WRITABLE) {
 		write_to_writable(m, a);
 	} else if (a->write) {
 		write_to_protected(m, a);
@@ -224,7 +224,7 @@ static void write_unallocated(struct model *m, struct access *a)
 }
 
 /* A fault on a page that the model does not have. */
-static void unmapped_page(struct model *m, struct access *a)
+static noinline void unmapped_page(struct model *m, struct access *a)
 {
 	const struct fault *f = a->fault;
 
@@ -251,12 +251,22 @@ static void unmapped_page(struct model *m, struct access *a)
 	}
 }
 
-static int find_mm(struct model *m, uint64_t id, uint32_t *mm)
+/* The mm of @id, added when it is new; room was reserved. */
+static uint32_t find_mm(struct model *m, uint64_t id)
 {
-	*mm = memory_find_mm(&m->memory, id);
-	if (!*mm)
-		*mm = memory_add_mm(&m->memory, id);
-	return 0;
+	uint32_t mm = memory_find_mm(&m->memory, id);
+
+	return likely(mm) ? mm : memory_add_mm(&m->memory, id);
+}
+
+void model_prefetch(struct model *m, uint64_t mm_id, uint64_t vpn, bool entered)
+{
+	uint32_t mm = mm_id ? memory_find_mm(&m->memory, mm_id) : 0;
+
+	if (mm && entered)
+		memory_prefetch(&m->memory, mm, vpn);
+	else if (mm)
+		memory_prefetch_slot(&m->memory, mm, vpn);
 }
 
 static int do_fault(struct model *m, const struct fault *f, const struct outcome *recorded,
@@ -276,10 +286,9 @@ static int do_fault(struct model *m, const struct fault *f, const struct outcome
 		return 0;
 	/* the fault's own page, and one for each PTE of a PMD that is split */
 	err = memory_reserve(&m->memory, 2);
-	if (!err)
-		err = find_mm(m, f->mm, &a.mm);
 	if (err)
 		return err;
+	a.mm = find_mm(m, f->mm);
 	if (f->vma_end > f->vma_start) {
 		a.vma = memory_vma(&m->memory, a.mm, f->vma_start, f->vma_end);
 		if (!a.vma)
@@ -332,6 +341,7 @@ static int do_fork(struct model *m, uint64_t new_id, uint64_t old_id)
 	struct memory *memory = &m->memory;
 	uint32_t old = memory_find_mm(memory, old_id);
 	uint32_t new = memory_find_mm(memory, new_id);
+	uint32_t ahead;
 	int err;
 
 	if (old && !may_copy(m, memory->mms[old].size))
@@ -349,10 +359,13 @@ static int do_fork(struct model *m, uint64_t new_id, uint64_t old_id)
 		return 0;
 	}
 	memory->mms[new].born = memory->mms[old].born;
+	ahead = memory->mms[old].first;
+	memory_look_ahead(memory, &ahead, MEMORY_AHEAD, new);
 	for (uint32_t i = memory->mms[old].first; i; i = memory->mappings[i].next) {
 		struct mapping *map = &memory->mappings[i];
 		uint32_t copy;
 
+		memory_look_ahead(memory, &ahead, 1, new);
 		episode_end(m, map);
 		copy = memory_map(memory, new, map->vpn, map->order, map->pmd, PTE_NONE);
 		if (!copy)
@@ -366,26 +379,21 @@ static int do_fork(struct model *m, uint64_t new_id, uint64_t old_id)
 
 static int do_exec(struct model *m, const struct step *s)
 {
-	uint32_t mm;
 	int err = s->oldmm ? forget_mm(m, s->oldmm) : 0;
 
 	if (!err && s->mm)
 		err = memory_reserve(&m->memory, 1);
-	if (err || !s->mm)
-		return err;
-	err = find_mm(m, s->mm, &mm);
-	if (!err)
-		m->memory.mms[mm].born = true;
+	if (!err && s->mm)
+		m->memory.mms[find_mm(m, s->mm)].born = true;
 	return err;
 }
 
-int model_predict(struct model *m, const struct step *s, const struct outcome *recorded,
-		  struct outcome *o)
+/* What happens to an address space as a whole. */
+static noinline int do_mm_step(struct model *m, const struct step *s)
 {
-	m->steps++;
 	switch (s->kind) {
 	case STEP_FAULT:
-		return do_fault(m, &s->fault, recorded, o);
+		break;
 	case STEP_FORK:
 		return do_fork(m, s->mm, s->oldmm);
 	case STEP_MM_EXIT:
@@ -395,6 +403,14 @@ int model_predict(struct model *m, const struct step *s, const struct outcome *r
 		return do_exec(m, s);
 	}
 	return 0;
+}
+
+int model_predict(struct model *m, const struct step *s, const struct outcome *recorded,
+		  struct outcome *o)
+{
+	m->steps++;
+	return likely(s->kind == STEP_FAULT) ? do_fault(m, &s->fault, recorded, o)
+					     : do_mm_step(m, s);
 }
 
 int model_step(struct model *m, const struct step *s, struct outcome *o)

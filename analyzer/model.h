@@ -44,6 +44,22 @@ struct model {
 
 int model_open(struct model *m, const struct model_options *options);
 
+/* What model_expect() does when the page is not that of the fault before. */
+void model_prefetch(struct model *m, uint64_t mm, uint64_t vpn, bool entered);
+
+/*
+ * A fault on the page at @address is under way, and will soon be a step: have what the model knows
+ * of the page in the cache by then. Called when the exception comes, if it does, and again once
+ * handle_mm_fault() is @entered.
+ */
+static inline void model_expect(struct model *m, uint64_t mm, uint64_t address, bool entered)
+{
+	uint64_t vpn = address >> m->options.page_shift;
+
+	if (unlikely(!memory_is_near(&m->memory, vpn)))
+		model_prefetch(m, mm, vpn, entered);
+}
+
 /*
  * Apply @s; for a fault *o says what it was. Returns 0, -ENOMEM, or what the callback returned.
  *

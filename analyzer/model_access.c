@@ -128,7 +128,9 @@ static uint32_t count_unused(const struct model *m, const struct mapping *map,
 {
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; m->options.used && i < mapping_nr_ptes(map); i++)
+	if (!m->options.used || !m->options.used->of[class].nr)
+		return 0;
+	for (uint32_t i = 0; i < mapping_nr_ptes(map); i++)
 		nr += mapping_state(map, i) != PTE_NONE && !episode_used(m, class, map->vpn + i);
 	return nr;
 }
@@ -286,9 +288,9 @@ static bool is_exclusive(const struct model *m, const struct mapping *map)
 }
 
 /* A write to a read-only anonymous page: what is AnonExclusive is reused without a check. */
-bool access_may_reuse(const struct model *m, const struct mapping *map, uint32_t pte)
+bool access_may_reuse(const struct model *m, const struct mapping *map, enum pte_state state)
 {
-	return mapping_state(map, pte) == PTE_EXCLUSIVE || is_exclusive(m, map);
+	return state == PTE_EXCLUSIVE || is_exclusive(m, map);
 }
 
 /* The read-only PTEs of the range that are the VMA's, counted and, with @apply, made writable. */
@@ -333,7 +335,7 @@ static uint32_t resolve_reuse(const struct model *m, struct access *a, struct ma
 	if (a->recorded && map->order_known && !may_be_forced(a) &&
 	    mapping_state(map, a->pte) != PTE_EXCLUSIVE)
 		range = m->options.policy->reuse(m->options.policy, map, a->pte);
-	else if (!a->recorded)
+	else if (!a->recorded && want > 1)
 		while (range.nr < mapping_nr_ptes(map) &&
 		       resolve_range(m, a, map, range, false) < want) {
 			range.nr *= 2;

@@ -6,20 +6,23 @@
 static uint32_t ptes_here(const struct model *m, const struct mapping *map, const struct vma *vma)
 {
 	uint64_t first = map->vpn, end = map->vpn + mapping_nr_ptes(map);
+	uint64_t vma_first, vma_end;
 
-	if (vma) {
-		uint64_t vma_first = vma->start >> m->options.page_shift;
-		uint64_t vma_end = vma->end >> m->options.page_shift;
-
-		first = first > vma_first ? first : vma_first;
-		end = end < vma_end ? end : vma_end;
-	}
+	if (!vma)
+		return map->nr_start;
+	vma_first = vma->start >> m->options.page_shift;
+	vma_end = vma->end >> m->options.page_shift;
+	if (likely(first >= vma_first && end <= vma_end))
+		return map->nr_start;
+	first = first > vma_first ? first : vma_first;
+	end = end < vma_end ? end : vma_end;
 	if (end <= first)
 		return 1;
 	return end - first < map->nr_start ? end - first : map->nr_start;
 }
 
-static void emit(struct model *m, struct mapping *map, const struct tally *t, uint32_t nr_ptes)
+static noinline void emit(struct model *m, struct mapping *map, const struct tally *t,
+			  uint32_t nr_ptes)
 {
 	uint16_t bit = 1u << t->class;
 	struct episode e = {
@@ -66,18 +69,23 @@ void episode_forget_mapping(struct model *m, uint32_t i)
 
 void episode_forget_mm(struct model *m, uint32_t mm)
 {
-	while (m->memory.mms[mm].first)
+	uint32_t ahead = m->memory.mms[mm].first;
+
+	memory_look_ahead(&m->memory, &ahead, MEMORY_AHEAD, mm);
+	while (m->memory.mms[mm].first) {
+		memory_look_ahead(&m->memory, &ahead, 1, mm);
 		episode_forget_mapping(m, m->memory.mms[mm].first);
+	}
 }
 
 static struct tally *find_tally(struct model *m, const struct mapping *map,
-				const struct tally *like)
+				const struct fault_key *key)
 {
 	for (uint32_t i = map->tally; i; i = m->memory.tallies[i].next) {
 		struct tally *t = &m->memory.tallies[i];
 
-		if (t->class == like->class && t->evidence == like->evidence &&
-		    t->from == like->from && t->level == like->level)
+		if (t->class == key->class && t->evidence == key->evidence &&
+		    t->from == key->from && t->level == key->level)
 			return t;
 	}
 	return NULL;
@@ -103,6 +111,23 @@ static void charge_waste(const struct model *m, const struct access *a, struct t
 		t->waste_unknown = true;
 }
 
+/* A tally of the fault's kind, of @map's episode; without, in @one: the fault is all of it. */
+static noinline struct tally *start_tally(struct model *m, const struct access *a,
+					  struct mapping *map, struct tally *one)
+{
+	const struct fault_key *key = &a->outcome->key;
+	struct tally *t = map ? memory_add_tally(&m->memory, map) : one;
+
+	*t = (struct tally){ .next = map ? t->next : 0,
+			     .class = key->class,
+			     .evidence = key->evidence,
+			     .from = key->from,
+			     .level = key->level,
+			     .first = a->fault->entry,
+			     .timed = true };
+	return t;
+}
+
 /*
  * Charge the fault to the mapping's episode: @touched PTEs had their first fault, @resolved became
  * usable. A folio whose order is not known has no episodes: nothing can be said per PTE.
@@ -112,26 +137,16 @@ void episode_charge(struct model *m, struct access *a, struct mapping *map, uint
 {
 	const struct fault *f = a->fault;
 	const struct fault_key *key = &a->outcome->key;
-	uint32_t nr = ptes_here(m, map, a->vma);
-	struct tally one = { .class = key->class,
-			     .evidence = key->evidence,
-			     .from = key->from,
-			     .level = key->level,
-			     .first = f->entry,
-			     .timed = true };
-	struct tally *t;
+	struct tally one, *t;
+	uint32_t nr;
 
 	if (!f->counted || !map->order_known)
 		return;
-	t = find_tally(m, map, &one);
-	/* under a policy, what is resolved may still be touched: its episode goes on */
-	if (!t && (resolved < nr || a->recorded)) {
-		t = memory_add_tally(&m->memory, map);
-		one.next = t->next;
-		*t = one;
-	} else if (!t) {
-		t = &one;
-	}
+	nr = ptes_here(m, map, a->vma);
+	t = find_tally(m, map, key);
+	if (unlikely(!t))
+		/* under a policy, what is resolved may still be touched: its episode goes on */
+		t = start_tally(m, a, resolved < nr || a->recorded ? map : NULL, &one);
 	t->faults++;
 	t->touched += touched;
 	t->resolved += resolved;
@@ -142,6 +157,6 @@ void episode_charge(struct model *m, struct access *a, struct mapping *map, uint
 		t->completed = true;
 		t->complete = f->exit > t->first ? f->exit - t->first : 0;
 	}
-	if (t == &one)
+	if (unlikely(t == &one))
 		emit(m, map, t, nr);
 }

@@ -75,8 +75,11 @@ struct mapping *access_map_folio(struct model *m, struct access *a, enum pte_sta
 /* The model was wrong about this page: nothing is known of it but what the fault shows. */
 void access_drop_page(struct model *m, struct access *a);
 
-/* Whether the rules let a write reuse the read-only page (do_wp_page(), 6.12 and 7.3). */
-bool access_may_reuse(const struct model *m, const struct mapping *map, uint32_t pte);
+/*
+ * Whether the rules let a write reuse a read-only page of the mapping that is in @state
+ * (do_wp_page(), 6.12 and 7.3).
+ */
+bool access_may_reuse(const struct model *m, const struct mapping *map, enum pte_state state);
 
 /*
  * The PMD had become PTEs before its last fault, unseen (a partial mprotect, …): that fault

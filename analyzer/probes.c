@@ -62,22 +62,11 @@ enum {
 	COLLAPSE_STATUS
 };
 enum {
-	GRAPH_FUNC,
-	GRAPH_ARGS
+	GRAPH_FUNC
 };
 
-static const struct field *number(const struct event_format *e, const char *const *names)
-{
-	for (; *names; names++) {
-		const struct field *f = format_field(e, *names);
-
-		if (f && f->kind == FIELD_NUMBER)
-			return f;
-	}
-	return NULL;
-}
-
-#define NUMBER(e, ...) number(e, (const char *const[]){ __VA_ARGS__, NULL })
+#define NUMBER(p, e, ...) \
+	format_number(e, (const char *const[]){ __VA_ARGS__, NULL }, (p)->big_endian)
 
 /* Events of fixed names; the fields that are asked for, in the order of their slots. */
 static const struct fixed_event {
@@ -97,7 +86,7 @@ static const struct fixed_event {
 	{ "huge_memory", "mm_collapse_huge_page", EVENT_COLLAPSE, { "mm", "status" } },
 };
 
-static bool bind_fixed(struct probe *pr, const struct event_format *e)
+static bool bind_fixed(const struct probes *p, struct probe *pr, const struct event_format *e)
 {
 	for (size_t i = 0; i < sizeof(fixed_events) / sizeof(*fixed_events); i++) {
 		const struct fixed_event *x = &fixed_events[i];
@@ -106,8 +95,8 @@ static bool bind_fixed(struct probe *pr, const struct event_format *e)
 			continue;
 		*pr = (struct probe){ .format = e, .role = x->role };
 		for (int j = 0; j < 3 && x->fields[j]; j++) {
-			pr->fields[j] = NUMBER(e, x->fields[j]);
-			if (!pr->fields[j])
+			pr->fields[j] = NUMBER(p, e, x->fields[j]);
+			if (!pr->fields[j].is_there)
 				return false;
 		}
 		return true;
@@ -116,36 +105,38 @@ static bool bind_fixed(struct probe *pr, const struct event_format *e)
 }
 
 /* handle_mm_fault(vma, address, flags, regs) with names of our presets, of BTF or of habit. */
-static bool bind_entry(struct probe *pr, const struct event_format *e)
+static bool bind_entry(const struct probes *p, struct probe *pr, const struct event_format *e)
 {
 	*pr = (struct probe){ .format = e, .role = EVENT_ENTRY };
-	pr->fields[ENTRY_IP] = NUMBER(e, "__probe_ip");
-	pr->fields[ENTRY_START] = NUMBER(e, "start", "vm_start", "vma_start");
-	pr->fields[ENTRY_END] = NUMBER(e, "end", "vm_end", "vma_end");
-	pr->fields[ENTRY_MM] = NUMBER(e, "mm", "vm_mm", "vma_mm");
-	pr->fields[ENTRY_ADDRESS] = NUMBER(e, "address", "addr");
-	pr->fields[ENTRY_FLAGS] = NUMBER(e, "flags");
-	return pr->fields[ENTRY_IP] && pr->fields[ENTRY_ADDRESS] && pr->fields[ENTRY_FLAGS];
+	pr->fields[ENTRY_IP] = NUMBER(p, e, "__probe_ip");
+	pr->fields[ENTRY_START] = NUMBER(p, e, "start", "vm_start", "vma_start");
+	pr->fields[ENTRY_END] = NUMBER(p, e, "end", "vm_end", "vma_end");
+	pr->fields[ENTRY_MM] = NUMBER(p, e, "mm", "vm_mm", "vma_mm");
+	pr->fields[ENTRY_ADDRESS] = NUMBER(p, e, "address", "addr");
+	pr->fields[ENTRY_FLAGS] = NUMBER(p, e, "flags");
+	return pr->fields[ENTRY_IP].is_there && pr->fields[ENTRY_ADDRESS].is_there &&
+	       pr->fields[ENTRY_FLAGS].is_there;
 }
 
-static bool bind_fork_copy(struct probe *pr, const struct event_format *e)
+static bool bind_fork_copy(const struct probes *p, struct probe *pr, const struct event_format *e)
 {
 	*pr = (struct probe){ .format = e, .role = EVENT_FORK_COPY };
-	pr->fields[FORK_COPY_IP] = NUMBER(e, "__probe_ip");
-	pr->fields[FORK_COPY_MM] = NUMBER(e, "mm");
-	pr->fields[FORK_COPY_OLDMM] = NUMBER(e, "oldmm");
-	return pr->fields[FORK_COPY_IP] && pr->fields[FORK_COPY_MM] && pr->fields[FORK_COPY_OLDMM];
+	pr->fields[FORK_COPY_IP] = NUMBER(p, e, "__probe_ip");
+	pr->fields[FORK_COPY_MM] = NUMBER(p, e, "mm");
+	pr->fields[FORK_COPY_OLDMM] = NUMBER(p, e, "oldmm");
+	return pr->fields[FORK_COPY_IP].is_there && pr->fields[FORK_COPY_MM].is_there &&
+	       pr->fields[FORK_COPY_OLDMM].is_there;
 }
 
-static bool bind_return(struct probe *pr, const struct event_format *e)
+static bool bind_return(const struct probes *p, struct probe *pr, const struct event_format *e)
 {
 	*pr = (struct probe){ .format = e, .is_return = true };
-	pr->fields[RETURN_FUNC] = NUMBER(e, "__probe_func");
-	pr->fields[RETURN_PTES] = NUMBER(e, "ptes", "nr_ptes");
-	pr->fields[RETURN_VALUE] = NUMBER(e, "ret", "retval", "arg1");
-	if (pr->fields[RETURN_PTES])
+	pr->fields[RETURN_FUNC] = NUMBER(p, e, "__probe_func");
+	pr->fields[RETURN_PTES] = NUMBER(p, e, "ptes", "nr_ptes");
+	pr->fields[RETURN_VALUE] = NUMBER(p, e, "ret", "retval", "arg1");
+	if (pr->fields[RETURN_PTES].is_there)
 		pr->role = EVENT_WORKER;
-	return pr->fields[RETURN_FUNC] && format_field(e, "__probe_ret_ip");
+	return pr->fields[RETURN_FUNC].is_there && format_field(e, "__probe_ret_ip");
 }
 
 /* The address of handle_mm_fault in the text of /proc/kallsyms, 0 when it is not there. */
@@ -178,24 +169,35 @@ static bool is_named(const struct event_format *e, const char *name)
 	return !strncmp(name, e->system, n) && name[n] == ':' && !strcmp(name + n + 1, e->name);
 }
 
+/* An id as it stands in the recording, read as if that were of this machine's byte order. */
+static uint16_t raw_id(const struct probes *p, uint32_t id)
+{
+	uint16_t raw = id;
+
+	return read_u16(&raw, p->big_endian);
+}
+
 static void add_probe(struct probes *p, const struct probe *pr)
 {
-	p->by_id[pr->format->id] = p->nr;
-	p->list[p->nr] = *pr;
-	p->list[p->nr++].pid = NUMBER(pr->format, "common_pid");
+	struct probe *added = &p->list[p->nr];
+
+	p->by_id[raw_id(p, pr->format->id)] = p->nr++;
+	*added = *pr;
+	added->size = pr->format->size;
+	added->pid = NUMBER(p, pr->format, "common_pid");
 	p->has_role[pr->role] = true;
 }
 
 static bool is_free(const struct probes *p, const struct event_format *e)
 {
-	return e->id < MAX_IDS && p->by_id[e->id] <= 1;
+	return e->id < MAX_IDS && p->by_id[raw_id(p, e->id)] <= 1;
 }
 
 /* Of several probes on the entry, the one that says most is taken. */
 static int entry_worth(const struct probe *pr)
 {
-	return (pr->fields[ENTRY_MM] ? 2 : 0) +
-	       (pr->fields[ENTRY_START] && pr->fields[ENTRY_END] ? 1 : 0);
+	return (pr->fields[ENTRY_MM].is_there ? 2 : 0) +
+	       (pr->fields[ENTRY_START].is_there && pr->fields[ENTRY_END].is_there ? 1 : 0);
 }
 
 /* Choose the entry: what the user names, else the best that looks like it. */
@@ -212,11 +214,12 @@ static int bind_pair_entry(struct probes *p, const struct formats *f,
 		if (names->entry) {
 			if (!is_named(e, names->entry))
 				continue;
-			bind_entry(&pr, e);
+			bind_entry(p, &pr, e);
 			best = pr;
 			break;
 		}
-		if (bind_entry(&pr, e) && (!best.format || entry_worth(&pr) > entry_worth(&best)))
+		if (bind_entry(p, &pr, e) &&
+		    (!best.format || entry_worth(&pr) > entry_worth(&best)))
 			best = pr;
 	}
 	if (names->entry && !best.format) {
@@ -241,12 +244,12 @@ static int bind_returns(struct probes *p, const struct formats *f, const struct 
 		if (!is_free(p, e))
 			continue;
 		if (names->exit && is_named(e, names->exit)) {
-			bind_return(&pr, e);
+			bind_return(p, &pr, e);
 			pr.role = EVENT_EXIT;
 			pr.is_return = false;
 			found = true;
 			add_probe(p, &pr);
-		} else if (bind_return(&pr, e)) {
+		} else if (bind_return(p, &pr, e)) {
 			if (names->exit && pr.role != EVENT_WORKER)
 				pr.role = EVENT_NONE;
 			add_probe(p, &pr);
@@ -265,20 +268,25 @@ static void bind_graph(struct probes *p, const struct formats *f)
 	const struct event_format *enter = formats_find(f, "ftrace", "funcgraph_entry");
 	const struct event_format *leave = formats_find(f, "ftrace", "funcgraph_exit");
 	struct probe pr = { .role = EVENT_ENTRY, .is_graph = true, .format = enter };
+	const struct field *args;
 
 	if (!enter || !leave || !is_free(p, enter) || !is_free(p, leave))
 		return;
-	pr.fields[GRAPH_FUNC] = NUMBER(enter, "func");
-	pr.fields[GRAPH_ARGS] = format_field(enter, "args");
-	if (!pr.fields[GRAPH_FUNC] || !NUMBER(leave, "func"))
+	args = format_field(enter, "args");
+	pr.args_offset = args ? args->offset : 0;
+	pr.fields[GRAPH_FUNC] = NUMBER(p, enter, "func");
+	if (!pr.fields[GRAPH_FUNC].is_there || !NUMBER(p, leave, "func").is_there)
 		return;
 	add_probe(p, &pr);
 	pr = (struct probe){ .role = EVENT_EXIT, .is_graph = true, .format = leave };
-	pr.fields[GRAPH_FUNC] = NUMBER(leave, "func");
+	pr.fields[GRAPH_FUNC] = NUMBER(p, leave, "func");
 	add_probe(p, &pr);
 }
 
-/* Entries 0 and 1 of the list stand for unknown ids and for events of no use here. */
+/*
+ * Entries 0 and 1 of the list stand for unknown ids and for events of no use here: no record is
+ * long enough to be one.
+ */
 static int make_tables(struct probes *p, const struct formats *f)
 {
 	p->list = calloc(f->nr + 2, sizeof(*p->list));
@@ -286,9 +294,10 @@ static int make_tables(struct probes *p, const struct formats *f)
 	if (!p->list || !p->by_id)
 		return -ENOMEM;
 	p->nr = 2;
+	p->list[0].size = p->list[1].size = UINT32_MAX;
 	for (size_t i = 0; i < f->nr; i++) {
 		if (f->list[i].id < MAX_IDS)
-			p->by_id[f->list[i].id] = 1;
+			p->by_id[raw_id(p, f->list[i].id)] = 1;
 	}
 	return 0;
 }
@@ -307,7 +316,7 @@ int probes_bind(struct probes *p, const struct formats *f, const struct probe_na
 		return err;
 	for (size_t i = 0; i < f->nr; i++) {
 		if (is_free(p, &f->list[i]) &&
-		    (bind_fixed(&pr, &f->list[i]) || bind_fork_copy(&pr, &f->list[i])))
+		    (bind_fixed(p, &pr, &f->list[i]) || bind_fork_copy(p, &pr, &f->list[i])))
 			add_probe(p, &pr);
 	}
 	err = bind_returns(p, f, names, reason);
@@ -322,9 +331,9 @@ int probes_bind(struct probes *p, const struct formats *f, const struct probe_na
 	return 0;
 }
 
-static uint64_t value(const struct probes *p, const struct probe *pr, int slot, const uint8_t *data)
+static uint64_t value(const struct probe *pr, int slot, const uint8_t *data)
 {
-	return pr->fields[slot] ? field_value(pr->fields[slot], data, p->big_endian) : 0;
+	return number_value(pr->fields[slot], data);
 }
 
 static bool same_function(uint64_t a, uint64_t b)
@@ -332,37 +341,29 @@ static bool same_function(uint64_t a, uint64_t b)
 	return a && b && (a > b ? a - b : b - a) <= MAX_ENTRY_DISTANCE;
 }
 
-static void decode_entry(struct probes *p, const struct probe *pr, const uint8_t *data,
-			 struct event *e)
+/*
+ * The first records of a probe: a return of a function that is not known yet waits for the entry
+ * probes to show who it is.
+ */
+static noinline void settle(struct probes *p, struct probe *pr, const uint8_t *data)
 {
-	if (!p->fault_ip)
-		p->fault_ip = value(p, pr, ENTRY_IP, data);
-	e->mm = value(p, pr, ENTRY_MM, data);
-	e->start = value(p, pr, ENTRY_START, data);
-	e->end = value(p, pr, ENTRY_END, data);
-	e->address = value(p, pr, ENTRY_ADDRESS, data);
-	e->flags = value(p, pr, ENTRY_FLAGS, data);
-	e->has_address = pr->fields[ENTRY_ADDRESS];
-	e->has_flags = pr->fields[ENTRY_FLAGS];
-}
+	uint64_t func = pr->is_return ? value(pr, RETURN_FUNC, data) : 0;
 
-/* A return probe of a function that is not known yet: the entry probes show who it is. */
-static void decide_return(struct probes *p, struct probe *pr, const uint8_t *data)
-{
-	uint64_t func = value(p, pr, RETURN_FUNC, data);
-
-	if (same_function(func, p->fault_ip) && p->has_role[EVENT_EXIT]) {
-		pr->is_return = false; /* --exit names another, or the function is probed twice */
-	} else if (same_function(func, p->fault_ip)) {
-		pr->role = EVENT_EXIT;
-		p->has_role[EVENT_EXIT] = true;
-	} else if (same_function(func, p->fork_ip)) {
-		pr->role = EVENT_FORK_COPIED;
-	} else if (!p->fault_ip || (p->has_role[EVENT_FORK_COPY] && !p->fork_ip)) {
-		pr->undecided++;
-	} else {
-		pr->is_return = false; /* of no use here */
+	pr->settled = true;
+	if (pr->is_return && !pr->role) {
+		if (same_function(func, p->fault_ip)) {
+			/* else --exit names another, or the function is probed twice */
+			if (!p->has_role[EVENT_EXIT])
+				pr->role = EVENT_EXIT;
+			p->has_role[EVENT_EXIT] = true;
+		} else if (same_function(func, p->fork_ip)) {
+			pr->role = EVENT_FORK_COPIED;
+		} else if (!p->fault_ip || (p->has_role[EVENT_FORK_COPY] && !p->fork_ip)) {
+			pr->undecided++;
+			pr->settled = false;
+		}
 	}
+	p->seen[pr->role] = true;
 }
 
 /*
@@ -372,26 +373,26 @@ static void decide_return(struct probes *p, struct probe *pr, const uint8_t *dat
 static void decode_graph_args(struct probes *p, const struct probe *pr, const struct record *r,
 			      struct event *e)
 {
-	const struct field *args = pr->fields[GRAPH_ARGS];
-	uint32_t word = pr->fields[GRAPH_FUNC]->size;
+	uint32_t word = (64 - pr->fields[GRAPH_FUNC].shift) / 8;
 	const uint8_t *at;
 
-	if (!args || word < 4 || r->size < args->offset + 3 * word)
+	if (!pr->args_offset || word < 4 || r->size < pr->args_offset + 3 * word)
 		return;
-	at = r->data + args->offset + word;
+	at = r->data + pr->args_offset + word;
 	e->address = word == 8 ? read_u64(at, p->big_endian) : read_u32(at, p->big_endian);
 	e->flags =
 		word == 8 ? read_u64(at + word, p->big_endian) : read_u32(at + word, p->big_endian);
 	e->has_address = e->has_flags = true;
 }
 
-static enum event_role decode_graph(struct probes *p, const struct probe *pr,
-				    const struct record *r, struct event *e)
+static noinline enum event_role decode_graph(struct probes *p, const struct probe *pr,
+					     const struct record *r, struct event *e)
 {
+	*e = (struct event){ .role = e->role, .ts = e->ts, .cpu = e->cpu, .pid = e->pid };
 	if (!p->graph_asked)
 		p->graph_start = find_handle_mm_fault(p->tf);
 	p->graph_asked = true;
-	if (!same_function(value(p, pr, GRAPH_FUNC, r->data), p->graph_start))
+	if (!same_function(value(pr, GRAPH_FUNC, r->data), p->graph_start))
 		return EVENT_NONE;
 	p->kind = PROBES_GRAPH;
 	if (pr->role == EVENT_ENTRY)
@@ -399,24 +400,63 @@ static enum event_role decode_graph(struct probes *p, const struct probe *pr,
 	return pr->role;
 }
 
+static enum event_role decode_entry(struct probes *p, const struct probe *pr,
+				    const struct record *r, struct event *e)
+{
+	const uint8_t *data = r->data;
+
+	if (unlikely(pr->is_graph))
+		return decode_graph(p, pr, r, e);
+	if (unlikely(!p->fault_ip))
+		p->fault_ip = value(pr, ENTRY_IP, data);
+	e->mm = value(pr, ENTRY_MM, data);
+	e->start = value(pr, ENTRY_START, data);
+	e->end = value(pr, ENTRY_END, data);
+	e->address = value(pr, ENTRY_ADDRESS, data);
+	e->flags = value(pr, ENTRY_FLAGS, data);
+	e->has_address = pr->fields[ENTRY_ADDRESS].is_there;
+	e->has_flags = pr->fields[ENTRY_FLAGS].is_there;
+	return EVENT_ENTRY;
+}
+
+static enum event_role decode_exit(struct probes *p, const struct probe *pr, const struct record *r,
+				   struct event *e)
+{
+	const uint8_t *data = r->data;
+
+	if (unlikely(pr->is_graph))
+		return decode_graph(p, pr, r, e);
+	e->ret = value(pr, RETURN_VALUE, data);
+	e->has_ret = pr->fields[RETURN_VALUE].is_there;
+	return EVENT_EXIT;
+}
+
+static enum event_role decode_exception(struct probes *p, const struct probe *pr,
+					const uint8_t *data, struct event *e)
+{
+	e->address = value(pr, EXCEPTION_ADDRESS, data);
+	e->flags = value(pr, EXCEPTION_CODE, data);
+	return EVENT_EXCEPTION;
+}
+
 static enum event_role decode_alloc(struct probes *p, const struct probe *pr, const uint8_t *data,
 				    struct event *e)
 {
-	uint64_t gfp = value(p, pr, ALLOC_GFP, data);
+	uint64_t gfp = value(pr, ALLOC_GFP, data);
 
 	/* a user page, not a page table: GFP_HIGHUSER_MOVABLE or GFP_TRANSHUGE */
 	if (!(gfp & GFP_MOVABLE_BIT) || !(gfp & GFP_HIGHMEM_BIT))
 		return EVENT_NONE;
-	e->number = value(p, pr, ALLOC_ORDER, data);
+	e->number = value(pr, ALLOC_ORDER, data);
 	return EVENT_ALLOC;
 }
 
 static enum event_role decode_rss(struct probes *p, const struct probe *pr, const uint8_t *data,
 				  struct event *e)
 {
-	uint64_t member = value(p, pr, RSS_MEMBER, data);
+	uint64_t member = value(pr, RSS_MEMBER, data);
 
-	if (!value(p, pr, RSS_CURR, data) || member > 3)
+	if (!value(pr, RSS_CURR, data) || member > 3)
 		return EVENT_NONE;
 	e->number = 1 << member;
 	return EVENT_RSS;
@@ -425,87 +465,91 @@ static enum event_role decode_rss(struct probes *p, const struct probe *pr, cons
 static enum event_role decode_fork(struct probes *p, const struct probe *pr, const uint8_t *data,
 				   struct event *e)
 {
-	e->number = value(p, pr, FORK_CHILD, data);
-	e->knows_sharing = pr->fields[FORK_CLONE_FLAGS];
-	e->shares_mm = value(p, pr, FORK_CLONE_FLAGS, data) & CLONE_VM;
+	e->number = value(pr, FORK_CHILD, data);
+	e->knows_sharing = pr->fields[FORK_CLONE_FLAGS].is_there;
+	e->shares_mm = value(pr, FORK_CLONE_FLAGS, data) & CLONE_VM;
 	return EVENT_FORK;
+}
+
+/* All but what faults are made of. */
+static noinline enum event_role decode_other(struct probes *p, const struct probe *pr,
+					     const uint8_t *data, struct event *e)
+{
+	*e = (struct event){ .role = e->role, .ts = e->ts, .cpu = e->cpu, .pid = e->pid };
+	switch (pr->role) {
+	case EVENT_ALLOC:
+		return decode_alloc(p, pr, data, e);
+	case EVENT_RSS:
+		return decode_rss(p, pr, data, e);
+	case EVENT_WORKER:
+		e->number = value(pr, RETURN_PTES, data);
+		break;
+	case EVENT_FORK_COPY:
+		if (!p->fork_ip)
+			p->fork_ip = value(pr, FORK_COPY_IP, data);
+		e->mm = value(pr, FORK_COPY_MM, data);
+		e->oldmm = value(pr, FORK_COPY_OLDMM, data);
+		break;
+	case EVENT_FORK_COPIED:
+		e->ret = value(pr, RETURN_VALUE, data);
+		break;
+	case EVENT_FORK:
+		return decode_fork(p, pr, data, e);
+	case EVENT_MM_EXIT:
+		e->mm = value(pr, MM_EXIT_MM, data);
+		break;
+	case EVENT_COLLAPSE:
+		if (value(pr, COLLAPSE_STATUS, data) != SCAN_SUCCEED)
+			return EVENT_NONE;
+		e->mm = value(pr, COLLAPSE_MM, data);
+		break;
+	default:
+		break;
+	}
+	return e->role;
+}
+
+/* Count a record that is not decoded. */
+static noinline enum event_role leave_out(struct probes *p, const struct record *r)
+{
+	uint16_t index = r->size < 2 ? 1 : p->by_id[read_u16(r->data, false)];
+
+	if (!index)
+		p->unknown_events++;
+	else if (index > 1 || r->size < 2)
+		p->short_events++;
+	return EVENT_NONE;
 }
 
 enum event_role probes_decode(struct probes *p, const struct record *r, struct event *e)
 {
 	const uint8_t *data = r->data;
 	struct probe *pr;
-	uint16_t index;
 
-	if (r->size < 2) {
-		p->short_events++;
-		return EVENT_NONE;
-	}
-	index = p->by_id[read_u16(data, p->big_endian)];
-	pr = &p->list[index];
-	if (index <= 1) {
-		p->unknown_events += !index;
-		return EVENT_NONE;
-	}
-	if (r->size < pr->format->size) {
-		p->short_events++;
-		return EVENT_NONE;
-	}
+	if (unlikely(r->size < 2))
+		return leave_out(p, r);
+	pr = &p->list[p->by_id[read_u16(data, false)]];
+	if (unlikely(r->size < pr->size))
+		return leave_out(p, r);
 	pr->records++;
-	if (pr->is_return && !pr->role)
-		decide_return(p, pr, data);
-	if (!pr->role)
-		return EVENT_NONE;
-	p->seen[pr->role] = true;
-	*e = (struct event){ .role = pr->role, .ts = r->ts, .cpu = r->cpu };
-	e->pid = pr->pid ? field_value(pr->pid, data, p->big_endian) : 0;
+	if (unlikely(!pr->settled))
+		settle(p, pr, data);
+	e->role = pr->role;
+	e->ts = r->ts;
+	e->cpu = r->cpu;
+	e->pid = number_value(pr->pid, data);
 	switch (pr->role) {
+	case EVENT_NONE:
+		return EVENT_NONE;
 	case EVENT_ENTRY:
-		if (pr->is_graph)
-			return decode_graph(p, pr, r, e);
-		decode_entry(p, pr, data, e);
-		break;
+		return decode_entry(p, pr, r, e);
 	case EVENT_EXIT:
-		if (pr->is_graph)
-			return decode_graph(p, pr, r, e);
-		e->ret = value(p, pr, RETURN_VALUE, data);
-		e->has_ret = pr->fields[RETURN_VALUE];
-		break;
+		return decode_exit(p, pr, r, e);
 	case EVENT_EXCEPTION:
-		e->address = value(p, pr, EXCEPTION_ADDRESS, data);
-		e->flags = value(p, pr, EXCEPTION_CODE, data);
-		e->has_address = true;
-		break;
-	case EVENT_ALLOC:
-		return decode_alloc(p, pr, data, e);
-	case EVENT_RSS:
-		return decode_rss(p, pr, data, e);
-	case EVENT_WORKER:
-		e->number = value(p, pr, RETURN_PTES, data);
-		break;
-	case EVENT_FORK_COPY:
-		if (!p->fork_ip)
-			p->fork_ip = value(p, pr, FORK_COPY_IP, data);
-		e->mm = value(p, pr, FORK_COPY_MM, data);
-		e->oldmm = value(p, pr, FORK_COPY_OLDMM, data);
-		break;
-	case EVENT_FORK_COPIED:
-		e->ret = value(p, pr, RETURN_VALUE, data);
-		break;
-	case EVENT_FORK:
-		return decode_fork(p, pr, data, e);
-	case EVENT_MM_EXIT:
-		e->mm = value(p, pr, MM_EXIT_MM, data);
-		break;
-	case EVENT_COLLAPSE:
-		if (value(p, pr, COLLAPSE_STATUS, data) != SCAN_SUCCEED)
-			return EVENT_NONE;
-		e->mm = value(p, pr, COLLAPSE_MM, data);
-		break;
+		return decode_exception(p, pr, data, e);
 	default:
-		break;
+		return decode_other(p, pr, data, e);
 	}
-	return e->role;
 }
 
 uint64_t probes_early_exits(const struct probes *p)

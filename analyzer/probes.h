@@ -15,11 +15,14 @@
 /* How one event is decoded. */
 struct probe {
 	const struct event_format *format;
-	const struct field *fields[PROBE_MAX_FIELDS]; /* NULL: the event lacks it */
-	const struct field *pid;		      /* common_pid; NULL likewise */
-	enum event_role role; /* EVENT_NONE until a return's function is known */
-	bool is_return;	      /* a return probe whose function decides its role */
-	bool is_graph;	      /* function_graph: only records of handle_mm_fault count */
+	uint32_t size;				/* the format's: no shorter event is one */
+	enum event_role role;			/* EVENT_NONE until a return's function is known */
+	bool is_return;				/* a return probe whose function decides its role */
+	bool settled;				/* role is final, and probes.seen says so */
+	bool is_graph;				/* function_graph: only handle_mm_fault's count */
+	struct number pid;			/* common_pid */
+	struct number fields[PROBE_MAX_FIELDS]; /* by role */
+	uint32_t args_offset;			/* of function_graph's arguments, 0 none */
 	uint64_t records;
 	uint64_t undecided; /* records seen before its function was known */
 };
@@ -37,7 +40,8 @@ struct probes {
 	bool big_endian;
 	struct probe *list; /* owned */
 	size_t nr;
-	uint16_t *by_id; /* index into list: 0 an unknown id, 1 one of no use here; owned */
+	uint16_t *by_id; /* by id as it stands in the recording, index into list: 0 an unknown id, 1
+			    one of no use here; owned */
 	uint64_t fault_ip,
 		fork_ip;      /* of the functions, as their entry probes show them; 0 unknown */
 	struct tracefile *tf; /* asked for kallsyms when function_graph shows up */

@@ -58,6 +58,7 @@ static int read_steps(struct reader *r)
 	options.episode = take_episode;
 	options.ctx = r;
 	err = model_open(&r->model, &options);
+	r->steps.model = &r->model;
 	while (!err && (ret = steps_next(&r->steps, &step)) == 1)
 		err = take_step(r, &step);
 	if (!err)

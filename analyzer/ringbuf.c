@@ -7,7 +7,7 @@
 #define MISSED_EVENTS (1u << 31)
 #define MISSED_STORED (1u << 30)
 
-/* enum ring_buffer_type: 1-28 is an event of that many words. */
+/* enum ring_buffer_type, but for RINGBUF_MAX_WORDS. */
 #define TYPE_LONG_EVENT	 0
 #define TYPE_PADDING	 29
 #define TYPE_TIME_EXTEND 30
@@ -31,6 +31,7 @@ const char *ringbuf_load(struct ringbuf *rb, const struct page_layout *l, const 
 	rb->ts_high = rb->ts >> STAMP_BITS << STAMP_BITS;
 	rb->big_endian = big_endian;
 	rb->pos = rb->end = data;
+	rb->fast_end = NULL;
 	*lost = 0;
 	if (commit >> 32 || size > room)
 		return "says that it holds more than fits";
@@ -43,10 +44,12 @@ const char *ringbuf_load(struct ringbuf *rb, const struct page_layout *l, const 
 					    : read_u32(data + size, big_endian);
 	}
 	rb->end = data + size;
+	if (!big_endian && size >= 4 + 4 * RINGBUF_MAX_WORDS)
+		rb->fast_end = rb->end - 4 * RINGBUF_MAX_WORDS - 3;
 	return NULL;
 }
 
-int ringbuf_next(struct ringbuf *rb, struct record *r)
+int ringbuf_next_any(struct ringbuf *rb, struct record *r)
 {
 	const bool be = rb->big_endian;
 
@@ -61,7 +64,7 @@ int ringbuf_next(struct ringbuf *rb, struct record *r)
 		type = be ? header >> DELTA_BITS : header & 31;
 		delta = be ? header & ((1u << DELTA_BITS) - 1) : header >> 5;
 
-		if (type && type < TYPE_PADDING) {
+		if (type && type <= RINGBUF_MAX_WORDS) {
 			length = type * 4;
 			if (length > left - 4)
 				return -1;

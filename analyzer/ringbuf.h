@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "compiler.h"
+#include "endian_read.h"
 #include "formats.h"
 
 /* An event as it stands in the sub-buffer, whose memory `data` points into; 4 bytes at least. */
@@ -24,6 +26,7 @@ struct record {
 
 struct ringbuf {
 	const uint8_t *pos, *end; /* of the events in the page */
+	const uint8_t *fast_end;  /* in front of it any short event fits; NULL: to be read slowly */
 	uint64_t ts;
 	uint64_t ts_high; /* the bits that an absolute stamp lacks */
 	bool big_endian;
@@ -38,7 +41,35 @@ struct ringbuf {
 const char *ringbuf_load(struct ringbuf *rb, const struct page_layout *l, const uint8_t *page,
 			 bool big_endian, uint64_t *lost);
 
-/* The next record: 1, 0 at the end of the page, -1 when what follows cannot be an event. */
-int ringbuf_next(struct ringbuf *rb, struct record *r);
+/* enum ring_buffer_type: 1-28 is an event of that many words. */
+#define RINGBUF_MAX_WORDS 28
+
+/* Bytes: what lies that far behind will be in the cache once it is reached. */
+#define RINGBUF_AHEAD 128
+
+/* What ringbuf_next() does, of any type and byte order. */
+int ringbuf_next_any(struct ringbuf *rb, struct record *r);
+
+/*
+ * The next record: 1, 0 at the end of the page, -1 when what follows cannot be an event. Nearly all
+ * are short events of this machine's own byte order: their few steps are worth to be inlined.
+ */
+static inline int ringbuf_next(struct ringbuf *rb, struct record *r)
+{
+	uint32_t header, words;
+
+	if (unlikely(rb->pos >= rb->fast_end))
+		return ringbuf_next_any(rb, r);
+	__builtin_prefetch(rb->pos + RINGBUF_AHEAD);
+	header = read_u32(rb->pos, false);
+	words = header & 31;
+	if (unlikely(words - 1 >= RINGBUF_MAX_WORDS))
+		return ringbuf_next_any(rb, r);
+	r->ts = rb->ts += header >> 5;
+	r->data = rb->pos + 4;
+	r->size = 4 * words;
+	rb->pos += 4 + 4 * words;
+	return 1;
+}
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "manifest.h"
+#include "compiler.h"
 #include "steps.h"
 
 #define MIN_PAGE_SIZE	  4096
@@ -152,7 +153,6 @@ static int open_timeline(struct steps *s)
 		err = page_layout_parse(&s->layout, &s->tf.header_page, &s->tf.damages);
 	if (err)
 		return err == -EBADMSG ? 0 : err;
-	s->readable = true;
 	return timeline_open(&s->timeline, &s->tf, &s->layout);
 }
 
@@ -178,29 +178,40 @@ int steps_open(struct steps *s, const char *path, const struct steps_options *op
 	return err;
 }
 
+static noinline void note_short_event(struct steps *s, uint32_t cpu)
+{
+	s->short_noted = s->probes.short_events;
+	damage_add(&s->tf.damages, timeline_offset(&s->timeline),
+		   "an event of CPU %u is shorter than its format", cpu);
+}
+
 /* Feed @record to `faults`. Returns 1 when *step is complete, 0, -ENOMEM. */
 static int take_record(struct steps *s, const struct record *record, struct step *step)
 {
-	uint64_t short_events = s->probes.short_events;
 	struct event event;
-	int ret = 0;
+	int ret;
 
-	if (s->timeline.records == 1)
+	if (unlikely(s->timeline.records == 1))
 		s->first = record->ts;
 	s->last = record->ts;
-	if (record->after_loss)
-		ret = faults_lost(&s->faults, record->cpu);
-	if (ret < 0 || !probes_decode(&s->probes, record, &event)) {
-		if (s->probes.short_events != short_events)
-			damage_add(&s->tf.damages, timeline_offset(&s->timeline),
-				   "an event of CPU %u is shorter than its format", record->cpu);
-		return ret;
+	if (unlikely(record->after_loss) && faults_lost(&s->faults, record->cpu) < 0)
+		return -ENOMEM;
+	if (unlikely(s->repeats.cpus != NULL))
+		event = (struct event){ 0 }; /* all of it is compared */
+	if (!probes_decode(&s->probes, record, &event)) {
+		if (unlikely(s->probes.short_events != s->short_noted))
+			note_short_event(s, record->cpu);
+		return 0;
 	}
 	if (event.role == EVENT_RSS && !s->rss_is_exact)
 		return 0;
 	if (s->repeats.cpus && repeats_event(&s->repeats, &event, timeline_stream(&s->timeline)))
 		return 0;
-	return faults_push(&s->faults, &event, step);
+	ret = faults_push(&s->faults, &event, step);
+	if (s->model && (event.role == EVENT_ENTRY || event.role == EVENT_EXCEPTION))
+		model_expect(s->model, faults_last_mm(&s->faults), event.address,
+			     event.role == EVENT_ENTRY);
+	return ret;
 }
 
 static int next_step(struct steps *s, struct step *step)
@@ -208,8 +219,8 @@ static int next_step(struct steps *s, struct step *step)
 	const struct record *record;
 	int ret;
 
-	while (s->readable && (record = timeline_next(&s->timeline))) {
-		if (s->options->progress && !(s->timeline.records % PROGRESS_INTERVAL))
+	while ((record = timeline_next(&s->timeline))) {
+		if (unlikely(!(s->timeline.records % PROGRESS_INTERVAL)) && s->options->progress)
 			s->options->progress(s->options->progress_ctx, timeline_done(&s->timeline));
 		ret = take_record(s, record, step);
 		if (ret)

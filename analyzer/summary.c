@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "compiler.h"
 #include "summary.h"
 
 /* A key is packed into 14 bits, so that a row is found by one load. */
@@ -53,7 +55,7 @@ static struct summary_row *new_row(struct summary *s, const struct fault_key *ke
 	return row;
 }
 
-struct summary_row *summary_row(struct summary *s, const struct fault_key *key)
+static noinline struct summary_row *find_row(struct summary *s, const struct fault_key *key)
 {
 	unsigned int place;
 
@@ -64,6 +66,14 @@ struct summary_row *summary_row(struct summary *s, const struct fault_key *key)
 	}
 	place = s->index[pack_key(key)];
 	return place ? s->rows[place - 1] : new_row(s, key);
+}
+
+struct summary_row *summary_row(struct summary *s, const struct fault_key *key)
+{
+	/* faults of one kind come one after the other */
+	if (unlikely(!s->last || memcmp(&s->last->key, key, sizeof(*key))))
+		s->last = find_row(s, key);
+	return s->last;
 }
 
 const struct summary_row *summary_find(const struct summary *s, const struct fault_key *key)
@@ -91,9 +101,11 @@ int summary_add_fault(struct summary *s, const struct fault *f, const struct out
 		return err;
 	row->faults++;
 	s->counts.total++;
-	s->counts.retries += f->retries;
-	s->counts.major += f->major;
-	s->counts.remote += f->remote;
+	if (unlikely(f->retries || f->major || f->remote)) {
+		s->counts.retries += f->retries;
+		s->counts.major += f->major;
+		s->counts.remote += f->remote;
+	}
 	return 0;
 }
 

@@ -39,7 +39,8 @@ struct summary {
 	struct fault_counts counts;
 	struct summary_row **rows; /* owned; in order of first use until summary_sort() */
 	size_t nr_rows;
-	uint16_t *index; /* by key: place in rows plus 1, 0 none; owned */
+	uint16_t *index;	  /* by key: place in rows plus 1, 0 none; owned */
+	struct summary_row *last; /* that was asked for; NULL: none */
 };
 
 /*

@@ -4,25 +4,31 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "compiler.h"
 #include "timeline.h"
 
-static bool earlier(const struct contender *a, const struct contender *b)
-{
-	return a->ts != b->ts ? a->ts < b->ts : a->stream < b->stream;
-}
+/* Stands behind all records, of which those from LAST_TIME on are of one time. */
+#define NO_RECORD (UINT64_MAX - 1)
+#define LAST_TIME (UINT64_MAX - 2)
 
-/* The stream of the winner plays its matches again, from its leaf to the root. */
-static void play(struct timeline *t, struct contender winner, size_t leaf)
+/*
+ * The stream of the winner plays its matches again with its next record, from its leaf to the root.
+ * Streams of a left child come before those of the right one when times are equal. Returns the
+ * winner.
+ */
+static uint32_t play(struct timeline *t, uint64_t ts, uint32_t stream)
 {
-	for (size_t node = (leaf + t->nr_leaves) / 2; node; node /= 2) {
-		if (earlier(&t->tree[node], &winner)) {
-			struct contender loser = winner;
+	for (size_t child = stream + t->nr_leaves; child > 1; child /= 2) {
+		struct contender *node = &t->tree[child / 2], loser = *node;
 
-			winner = t->tree[node];
-			t->tree[node] = loser;
+		if (loser.ts < ts + (child & 1)) {
+			*node = (struct contender){ .ts = ts, .stream = stream };
+			ts = loser.ts;
+			stream = loser.stream;
 		}
 	}
-	t->tree[0] = winner;
+	t->tree[0] = (struct contender){ .ts = ts, .stream = stream };
+	return stream;
 }
 
 /* Begin the stream's next page that is whole. Returns 0 at the end of its data. */
@@ -52,25 +58,46 @@ static int next_page(struct timeline *t, struct stream *s)
 	}
 }
 
-/* Read the stream's next record. Returns 0 at the end of its data. */
-static int advance(struct timeline *t, struct stream *s)
+/* What is left of the stream's page is no event. */
+static void leave_page(struct timeline *t, struct stream *s)
 {
-	int ret;
+	uint64_t at = s->pages.compressed ? 0 : s->page.pos - s->page_start;
 
-	while ((ret = ringbuf_next(&s->page, &s->next)) != 1) {
-		if (ret < 0) {
-			uint64_t at = s->pages.compressed ? 0 : s->page.pos - s->page_start;
+	damage_add(&t->tf->damages, s->page_offset + at,
+		   "a sub-buffer of CPU %u holds what is no event", s->next.cpu);
+	s->next.after_loss = true;
+}
 
-			damage_add(&t->tf->damages, s->page_offset + at,
-				   "a sub-buffer of CPU %u holds what is no event", s->next.cpu);
-			s->next.after_loss = true;
-		}
+/* The first record of the stream's next page that has one. Returns 0 at the end of its data. */
+static noinline int turn_page(struct timeline *t, struct stream *s, int ret)
+{
+	do {
+		if (ret < 0)
+			leave_page(t, s);
 		if (!next_page(t, s))
 			return 0;
-	}
-	if (t->convert)
+	} while ((ret = ringbuf_next_any(&s->page, &s->next)) != 1);
+	return 1;
+}
+
+/* Read the stream's next record. Returns 0 at the end of its data. */
+static inline int advance(struct timeline *t, struct stream *s)
+{
+	int ret = ringbuf_next(&s->page, &s->next);
+
+	if (unlikely(ret != 1) && !turn_page(t, s, ret))
+		return 0;
+	if (unlikely(t->convert))
 		s->next.ts = trace_clock_convert(&t->tf->clock, s->next.cpu, s->next.ts);
 	return 1;
+}
+
+/* Where the stream's next record, if there is one, stands among the others'. */
+static uint64_t place(const struct stream *s, int has_next)
+{
+	if (!has_next)
+		return NO_RECORD;
+	return s->next.ts < LAST_TIME ? s->next.ts : LAST_TIME;
 }
 
 /* Where header_page and the option disagree: it is about the top instance, the option about its
@@ -85,27 +112,22 @@ static struct page_layout buffer_layout(const struct page_layout *layout,
 	return own;
 }
 
-/* The stream's next record enters the tournament, or its end does. */
-static struct contender contender_of(struct timeline *t, size_t stream)
-{
-	struct stream *s = &t->streams[stream];
-
-	if (stream < t->nr_streams && advance(t, s))
-		return (struct contender){ .ts = s->next.ts, .stream = stream };
-	return (struct contender){ .ts = UINT64_MAX, .stream = stream + t->nr_streams };
-}
-
 /* The first matches: each node passes its winner up and keeps its loser. */
 static struct contender play_first(struct timeline *t, size_t node)
 {
-	struct contender a, b;
+	struct contender a = { .ts = NO_RECORD, .stream = node - t->nr_leaves }, b;
 
-	if (node >= t->nr_leaves)
-		return contender_of(t, node - t->nr_leaves);
+	if (node >= t->nr_leaves) {
+		struct stream *s = &t->streams[a.stream];
+
+		if (a.stream < t->nr_streams)
+			a.ts = place(s, advance(t, s));
+		return a;
+	}
 	a = play_first(t, 2 * node);
 	b = play_first(t, 2 * node + 1);
-	t->tree[node] = earlier(&a, &b) ? b : a;
-	return earlier(&a, &b) ? a : b;
+	t->tree[node] = b.ts < a.ts ? a : b;
+	return b.ts < a.ts ? b : a;
 }
 
 static void open_streams(struct timeline *t)
@@ -143,20 +165,38 @@ int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_la
 	return 0;
 }
 
+static struct stream *first_stream(struct timeline *t)
+{
+	return t->tree && t->tree[0].ts != NO_RECORD ? &t->streams[t->tree[0].stream] : NULL;
+}
+
+/* The stream that has the next record, now that @s has handed out one; NULL at the end. */
+static struct stream *next_stream(struct timeline *t, struct stream *s)
+{
+	int has_next;
+
+	s->next.after_loss = false;
+	has_next = advance(t, s);
+	if (t->nr_leaves > 1) {
+		s = &t->streams[play(t, place(s, has_next), s - t->streams)];
+		has_next = t->tree[0].ts != NO_RECORD;
+	}
+	return has_next ? s : NULL;
+}
+
 const struct record *timeline_next(struct timeline *t)
 {
-	uint32_t first = t->tree[0].stream;
+	struct stream *s = t->current;
 
-	if (t->consumed) {
-		t->streams[first].next.after_loss = false;
-		play(t, contender_of(t, first), first);
-		first = t->tree[0].stream;
-	}
-	t->consumed = first < t->nr_streams;
-	if (!t->consumed)
+	if (likely(s != NULL))
+		s = next_stream(t, s);
+	else if (!t->records)
+		s = first_stream(t);
+	t->current = s;
+	if (unlikely(!s))
 		return NULL;
 	t->records++;
-	return &t->streams[first].next;
+	return &s->next;
 }
 
 size_t timeline_stream(const struct timeline *t)
@@ -166,11 +206,10 @@ size_t timeline_stream(const struct timeline *t)
 
 uint64_t timeline_offset(const struct timeline *t)
 {
-	const struct stream *s;
+	const struct stream *s = t->current;
 
-	if (!t->consumed)
+	if (!s)
 		return 0;
-	s = &t->streams[t->tree[0].stream];
 	return s->page_offset + (s->pages.compressed ? 0 : s->next.data - s->page_start);
 }
 

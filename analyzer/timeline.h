@@ -20,8 +20,8 @@ struct stream {
 
 /* A stream's place among the others: by time, then by their order in the file. */
 struct contender {
-	uint64_t ts;
-	uint32_t stream; /* plus nr_streams at its end, behind all that have records */
+	uint64_t ts; /* of its next record */
+	uint32_t stream;
 };
 
 struct timeline {
@@ -33,11 +33,11 @@ struct timeline {
 	 * A tree of losers: [n] is who lost the match at node n, whose players come up from nodes
 	 * 2n and 2n + 1; the streams are the leaves, from nr_leaves on. [0] is the winner.
 	 */
-	struct contender *tree; /* owned */
-	size_t nr_leaves;	/* a power of two */
-	bool convert;		/* time stamps change */
-	bool consumed;		/* the winner's record was handed out */
-	uint64_t records;
+	struct contender *tree;	 /* owned */
+	size_t nr_leaves;	 /* a power of two */
+	bool convert;		 /* time stamps change */
+	struct stream *current;	 /* whose record was handed out last; NULL: none, or the end */
+	uint64_t records;	 /* handed out */
 	uint64_t lost;		 /* events, where pages count them */
 	uint64_t lost_uncounted; /* pages that lost events and do not say how many */
 };

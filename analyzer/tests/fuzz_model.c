@@ -123,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	while (faults_finish(&faults, &step))
 		take_step(&model, &step);
-	fuzz_require(!model_finish(&model) && !model.memory.live);
+	fuzz_require(!model_finish(&model) && !model.memory.pages.nr);
 	fuzz_require(faults.counts.unpaired_exits <= faults.counts.exits);
 	model_close(&model);
 	faults_close(&faults);

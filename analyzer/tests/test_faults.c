@@ -22,7 +22,7 @@
 #define MM     0xffff888000001000ULL
 #define CHILD  0xffff888000002000ULL
 #define NEW_MM 0xffff888000003000ULL
-#define VMA    .has_vma = true, .start = 0x7f0000000000ULL, .end = 0x7f0000010000ULL
+#define VMA    .start = 0x7f0000000000ULL, .end = 0x7f0000010000ULL
 #define RETRY  VM_FAULT_RETRY
 #define WRITE  FAULT_FLAG_WRITE
 #define USER   (FAULT_FLAG_USER | WRITE)
@@ -62,7 +62,6 @@ static void entry_of(struct run *r, uint64_t ts, int pid, uint64_t mm, uint64_t 
 	push(r, (struct event){ .role = EVENT_ENTRY,
 				.ts = ts,
 				.pid = pid,
-				.has_mm = true,
 				.mm = mm,
 				VMA,
 				.has_address = true,

@@ -54,7 +54,7 @@ static void test_states_of_every_order(void **state)
 			assert_false(mapping_is_old(map, 1));
 		}
 		memory_unmap(&m, i);
-		assert_int_equal(m.live, 0);
+		assert_int_equal(m.pages.nr, 0);
 	}
 	memory_close(&m);
 }

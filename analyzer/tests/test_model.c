@@ -53,7 +53,7 @@ static void lab_open(struct lab *lab, bool sees_alloc, bool sees_rss)
 static void lab_close(struct lab *lab)
 {
 	assert_int_equal(model_finish(&lab->model), 0);
-	assert_int_equal(lab->model.memory.live, 0);
+	assert_int_equal(lab->model.memory.pages.nr, 0);
 	model_close(&lab->model);
 }
 
@@ -505,7 +505,7 @@ static void test_reused_mm_pointer(void **state)
 	lab_open(&lab, true, false);
 	populate(&lab, 4);
 	step(&lab, STEP_MM_EXIT, PARENT, 0);
-	assert_int_equal(lab.model.memory.live, 0);
+	assert_int_equal(lab.model.memory.pages.nr, 0);
 	/* the same mm_struct, another address space: nothing of the old one is in it */
 	step(&lab, STEP_EXEC, PARENT, 0);
 	assert_int_equal(write_to(&lab, PARENT, 0, 0), CLASS_MAP);
