@@ -17,7 +17,9 @@ TEST_PKGS  := cmocka libtracecmd libtraceevent libtracefs
 # One build folder a flavour, so that SANITIZE=1 never links objects of the plain build.
 ifeq ($(SANITIZE),1)
 FLAVOUR    := sanitize
-SAN_FLAGS  := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# what is not initialised holds a pattern, which the sanitizers then stumble over
+SAN_FLAGS  := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
+	      -ftrivial-auto-var-init=pattern
 else
 FLAVOUR    := plain
 # The hot path crosses files: gcc's link-time optimisation is worth a fifth of the program's time.

@@ -70,6 +70,11 @@ static void usage(void)
 	      "      --html FILE      write a page with tables and pictures (by gnuplot)\n",
 	      stdout);
 	input_options_help(stdout);
+	fputs("\nMarks, of faults and total time: (I) improvement, (R) regression, = the interval lies\n"
+	      "within the threshold, ? inconclusive, few: insufficient runs, as the last line says.\n"
+	      "Refused are unlike probes, clocks, architectures and page sizes, losses above 0.1 %\n"
+	      "and damage: exit 3.\n",
+	      stdout);
 	fputs("\nColumns of tsv and csv:\n", stdout);
 	columns = compare_columns(&nr);
 	columns_help(stdout, columns, nr);

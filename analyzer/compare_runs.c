@@ -116,13 +116,16 @@ void run_list_release(struct run_list *list)
 
 /* Rows: all keys of all groups of both sides. */
 
+int row_name_compare(const struct row_name *a, const struct row_name *b)
+{
+	int order = strverscmp(a->label ? a->label : "", b->label ? b->label : "");
+
+	return order ? order : fault_key_compare(&a->key, &b->key);
+}
+
 static int compare_names(const void *a, const void *b)
 {
-	const struct row_name *na = a, *nb = b;
-
-	if (!same_label(na->label, nb->label))
-		return strcmp(na->label ? na->label : "", nb->label ? nb->label : "");
-	return fault_key_compare(&na->key, &nb->key);
+	return row_name_compare(a, b);
 }
 
 static int add_names(struct row_names *names, const struct compare_group *group)
@@ -167,15 +170,25 @@ static double absent_value(const struct run *run, const struct column *metric)
 	return !strcmp(metric->key, "latency_ns.sum") && run->rec->summary.counts.exits ? 0 : NAN;
 }
 
+/* Whether the run has the group, which is then its hit. One row after the other asks for it. */
+static bool find_group(struct run *run, const char *label)
+{
+	if (run->hit < run->nr_groups && same_label(run->groups[run->hit].label, label))
+		return true;
+	for (run->hit = 0; run->hit < run->nr_groups; run->hit++)
+		if (same_label(run->groups[run->hit].label, label))
+			return true;
+	return false;
+}
+
 static double metric_value(struct run *run, const struct row_name *name,
 			   const struct column *metric)
 {
 	struct report_row row = { .rec = run->rec };
 	struct cell cell;
 
-	for (size_t i = 0; i < run->nr_groups; i++)
-		if (same_label(run->groups[i].label, name->label))
-			row.row = summary_find(&run->groups[i].summary, &name->key);
+	if (find_group(run, name->label))
+		row.row = summary_find(&run->groups[run->hit].summary, &name->key);
 	if (!row.row)
 		return absent_value(run, metric);
 	cell = metric->get(&row, metric);

@@ -10,6 +10,7 @@ struct run {
 	const struct recording *rec; /* the first of them */
 	struct compare_group *groups;
 	size_t nr_groups;
+	size_t hit; /* the group that was looked at last */
 };
 
 struct run_list {
@@ -42,6 +43,9 @@ void run_list_release(struct run_list *list);
 
 /* The rows of all runs of both sides, each once, in order; list is to free(). 0 or -ENOMEM. */
 int row_names_collect(struct row_names *names, const struct run_list lists[NR_SIDES]);
+
+/* The order of labels and keys in which rows come: "mm 2" before "mm 10". */
+int row_name_compare(const struct row_name *a, const struct row_name *b);
 
 /* What is known of @metric in the runs, into @values, which has room for each. Returns how many. */
 size_t run_list_values(const struct run_list *list, const struct row_name *name,

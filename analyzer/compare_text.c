@@ -185,6 +185,17 @@ static void runs_text(char *buf, size_t size, const struct comparison *c,
 		 100 * c->threshold, b->exact ? "" : ", p <= 0.05");
 }
 
+struct caption {
+	char machine[120], runs[200];
+};
+
+static void fill_caption(struct caption *caption, const struct comparison *c,
+			 const struct compare_block *b)
+{
+	machine_text(caption->machine, sizeof(caption->machine), b);
+	runs_text(caption->runs, sizeof(caption->runs), c, b);
+}
+
 /*
  * Two lines: what was recorded where, and how often; for the next architecture again where that is
  * another.
@@ -192,26 +203,26 @@ static void runs_text(char *buf, size_t size, const struct comparison *c,
 static void write_caption(FILE *out, const struct comparison *c, const struct compare_block *blocks,
 			  size_t nr)
 {
-	char machine[120], runs[200], next_machine[120], next_runs[200], archs[120] = "";
+	struct caption caption, next;
+	char archs[120] = "";
 
-	machine_text(machine, sizeof(machine), blocks);
-	runs_text(runs, sizeof(runs), c, blocks);
+	fill_caption(&caption, c, blocks);
 	for (size_t i = 0; i < nr; i++) {
 		size_t used = strlen(archs);
+		bool last = i + 1 == nr;
 
 		snprintf(archs + used, sizeof(archs) - used, "%s%s", used ? ", " : "",
 			 known(blocks[i].arch));
-		if (i + 1 < nr) {
-			machine_text(next_machine, sizeof(next_machine), &blocks[i + 1]);
-			runs_text(next_runs, sizeof(next_runs), c, &blocks[i + 1]);
-			if (!strcmp(machine, next_machine) && !strcmp(runs, next_runs))
-				continue;
-		}
-		write_line(out, "%s, %s", archs, machine);
-		write_line(out, "%s", runs);
+		if (!last)
+			fill_caption(&next, c, &blocks[i + 1]);
+		if (!last && !strcmp(caption.machine, next.machine) &&
+		    !strcmp(caption.runs, next.runs))
+			continue;
+		write_line(out, "%s, %s", archs, caption.machine);
+		write_line(out, "%s", caption.runs);
 		archs[0] = '\0';
-		strcpy(machine, next_machine);
-		strcpy(runs, next_runs);
+		if (!last)
+			caption = next;
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare_runs.h"
 #include "compare_view.h"
 
 const struct compare_row *view_row(const struct view_name *name, size_t metric)
@@ -19,9 +20,9 @@ const struct compare_row *view_row(const struct view_name *name, size_t metric)
 static int compare_names(const void *a, const void *b)
 {
 	const struct compare_row *ra = view_row(a, 0), *rb = view_row(b, 0);
-	int order = strcmp(ra->label ? ra->label : "", rb->label ? rb->label : "");
+	const struct row_name na = { ra->label, ra->key }, nb = { rb->label, rb->key };
 
-	return order ? order : fault_key_compare(&ra->key, &rb->key);
+	return row_name_compare(&na, &nb);
 }
 
 /* By weight, the heaviest first. */
