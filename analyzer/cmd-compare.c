@@ -10,6 +10,7 @@
 #include "compare_out.h"
 #include "compare_read.h"
 #include "html_report.h"
+#include "progress.h"
 #include "usage.h"
 
 #define DEFAULT_METRICS                                                               \
@@ -183,15 +184,22 @@ static int choose_metrics(struct compare_command *cmd)
 static int read_side(struct compare_command *cmd, char **files, int nr, struct compare_side *side,
 		     struct plot_side *plot, int *worst)
 {
-	for (int i = 0; i < nr; i++) {
-		bool readable;
-		int code = compare_read(&cmd->in, files[i], cmd->split, side, plot, &readable);
+	struct progress progress; /* over files; a recording shows its own */
+	int code = EXIT_GOOD;
 
-		if (code && !readable)
-			return code;
-		*worst = code > *worst ? code : *worst;
+	progress_begin(&progress);
+	for (int i = 0; i < nr && !code; i++) {
+		bool readable;
+
+		progress_show(&progress, files[i], (double)i / nr);
+		code = compare_read(&cmd->in, files[i], cmd->split, side, plot, &readable);
+		if (code && readable) {
+			*worst = code > *worst ? code : *worst;
+			code = EXIT_GOOD;
+		}
 	}
-	return EXIT_GOOD;
+	progress_end(&progress);
+	return code;
 }
 
 /* Refuse, or with --force only warn of, what is unlike. Returns an exit code. */

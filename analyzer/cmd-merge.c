@@ -10,6 +10,7 @@
 #include "command.h"
 #include "json_in.h"
 #include "output.h"
+#include "progress.h"
 #include "usage.h"
 #include "version.h"
 
@@ -118,6 +119,7 @@ int cmd_merge(int argc, char **argv)
 						 { 0 } };
 	struct report_file all = { 0 };
 	int format = FORMAT_JSON, code = 0, c;
+	struct progress progress;
 
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, ":F:h", options, NULL)) != -1) {
@@ -136,8 +138,12 @@ int cmd_merge(int argc, char **argv)
 	}
 	if (optind == argc)
 		return usage_error(argv[0], "merge takes JSON that report wrote");
-	for (int i = optind; i < argc && !code; i++)
+	progress_begin(&progress);
+	for (int i = optind; i < argc && !code; i++) {
+		progress_show(&progress, argv[i], (double)(i - optind) / (argc - optind));
 		code = add_file(&all, argv[i]);
+	}
+	progress_end(&progress);
 	if (!code)
 		code = print(&all, format);
 	report_file_release(&all);
