@@ -37,13 +37,13 @@ after_color = 0xd55e00
 is_after(title) = strstrt(title, "after") == 1
 side_color(title) = is_after(title) ? after_color : before_color
 
-# One colour a class: Okabe and Ito's, then grey for those that rarely come.
+# One colour a class: Okabe and Ito's, blue-violet for swap, grey for those that rarely come.
 class_of(title) = is_after(title) ? title[7:*] : strstrt(title, "before ") == 1 ? title[8:*] : title
 starts(title, class) = strstrt(class_of(title), class) == 1
 class_color(title) = starts(title, "map") ? 0x0072b2 : starts(title, "reuse") ? 0xd55e00 : \
 	starts(title, "cow") ? 0x009e73 : starts(title, "spurious") ? 0xcc79a7 : \
 	starts(title, "file") ? 0x56b4e9 : starts(title, "shared") ? 0xe69f00 : \
-	starts(title, "zero") ? 0x000000 : starts(title, "swap") ? 0xb8a800 : 0x888888
+	starts(title, "zero") ? 0x000000 : starts(title, "swap") ? 0x3300cc : 0x606060
 # Their marks and patterns differ, too, for prints without colour.
 class_mark(title) = starts(title, "map") ? 7 : starts(title, "reuse") ? 5 : \
 	starts(title, "cow") ? 9 : starts(title, "file") ? 6 : starts(title, "zero") ? 4 : \

@@ -573,6 +573,88 @@ test_scripts_alone() {
 	grep -q '>edited<' "$tmp/plots/latency-cdf.svg" || wrong "$ran: not by FAULT_ANALYZE_PLOTS"
 }
 
+# Each picture is 800 pixels wide and says what it shows: axes with units, before first and in its colour. What is
+# not known is n/a in the bars as it is in the table.
+test_pictures_say_what_they_show() {
+	local pair=traces/pairs/x86_64-reuse-64k dir=$tmp/said-by file words word bars
+
+	good plot -o "$dir" $pair-before.dat -- $pair-after.dat
+	while IFS=: read -r file words; do
+		[ "$(od -An -j16 -N8 -tx1 "$dir/$file.png" | tr -d ' ')" = 00000320000001f4 ] ||
+			wrong "$file.png: not 800 by 500 pixels"
+		IFS='|' read -ra words <<<"$words"
+		for word in "${words[@]}"; do
+			grep -qF -- "$word" "$dir/$file.svg" || wrong "$file.svg: does not say '$word'"
+		done
+	done <<-'END'
+		latency-cdf:latency of a fault (ns)|part of the faults|before reuse 64K|after reuse 64K
+		latency-histogram:latency of a fault (ns)|faults in each 12th of a power of ten|by class, before|by class, after
+		faults-per-pte:faults / PTE|class and size of folio|>before<|>after<|>0.0625<
+		ns-per-pte:per-folio latency / PTE (ns)|class and size of folio|>before<|>after<|>n/a<
+		ptes-per-fault:PTEs resolved by one fault|>faults<|not recorded of: before reuse 64K, after reuse 64K
+		faults-over-time:time since the first fault (ms)|faults in each |µs|time, before|time, after
+		address-map:time since the first fault (ms)|(MiB)|time, before|time, after
+		per-folio-latency:per-folio latency (ns)|class and size of folio|>before<|>after<|the median is black
+	END
+	for file in "$dir"/*.svg; do
+		awk '/before/ { b = b ? b : NR } /after/ { a = a ? a : NR } END { exit !(b && b < a) }' "$file" ||
+			wrong "$file: after comes before before"
+		case $file in
+		*-per-pte.svg | *cdf.svg | *fault.svg | *folio-latency.svg)
+			awk '/rgb\( *0, *114, *178\)/ { b = b ? b : NR } /rgb\(213, *94, *0\)/ { a = a ? a : NR }
+				END { exit !(b && b < a) }' "$file" || wrong "$file: before is not blue"
+			;;
+		esac
+	done
+	good compare -F json --metric faults_per_pte,ns_per_pte $pair-before.dat $pair-after.dat
+	for file in faults-per-pte:faults_per_pte ns-per-pte:ns_per_pte; do
+		bars=$(grep '^reuse 64K' "$dir/${file%:*}.tsv" | jq -Rc 'split("\t")[1:] | map(tonumber? // null)')
+		json "[.rows[] | select(.class == \"reuse\" and .order == 4 and .metric == \"${file#*:}\") | .before, .after] == $bars"
+	done
+}
+
+# The colours of classes, and of before and after, as the colour-blind see them: after Vienot, Brettel and Mollon
+# (1999), and how far apart in CIELAB (1976). What differs by less than 10 is hard to tell apart in thin lines.
+test_colours() {
+	local least
+
+	least=$(sed -n '/_color(title) =/,/0x606060/p; /^before_color\|^after_color/p' plots/common.gp | grep -o '0x[0-9a-f]\{6\}' |
+		sort -u | while read -r c; do echo $((16#${c:2:2})) $((16#${c:4:2})) $((16#${c:6:2})); done | awk '
+		function linear(v) {
+			v /= 255
+			return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ^ 2.4
+		}
+		function root(t) { return t > 0.008856 ? t ^ (1 / 3) : 7.787 * t + 16 / 116 }
+		function clamp(v) { return v < 0 ? 0 : v > 1 ? 1 : v }
+		function lab(n, eye, r, g, b,    x, y, z) {
+			x = root((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047)
+			y = root(0.2126 * r + 0.7152 * g + 0.0722 * b)
+			z = root((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883)
+			L[n, eye] = 116 * y - 16; A[n, eye] = 500 * (x - y); B[n, eye] = 200 * (y - z)
+		}
+		{
+			r = linear($1); g = linear($2); b = linear($3)
+			lab(NR, 1, r, g, b)
+			protan = clamp(0.11238 * r + 0.88762 * g)
+			lab(NR, 2, protan, protan, clamp(0.00401 * (r - g) + b))
+			deutan = clamp(0.29275 * r + 0.70725 * g)
+			lab(NR, 3, deutan, deutan, clamp(0.02234 * (g - r) + b))
+		}
+		END {
+			least = 1000
+			for (i = 1; i <= NR; i++)
+				for (j = 1; j < i; j++)
+					for (eye = 1; eye <= 3; eye++) {
+						d = (L[i, eye] - L[j, eye]) ^ 2 + (A[i, eye] - A[j, eye]) ^ 2
+						d = sqrt(d + (B[i, eye] - B[j, eye]) ^ 2)
+						least = d < least ? d : least
+					}
+			print NR, int(least)
+		}')
+	[ "${least% *}" -ge 9 ] || wrong "only ${least% *} colours found in common.gp"
+	[ "${least#* }" -ge 15 ] || wrong "two colours are ${least#* } apart to someone's eye"
+}
+
 # on_terminal ARG...: the program with a terminal for all that it says, which is $tmp/typescript
 on_terminal() {
 	local words
