@@ -58,6 +58,16 @@ bad_usage() {
 	prints_nothing
 }
 
+# unprivileged: $as runs a command without root's right to read and write everything; false, and a skip, where it
+# cannot
+unprivileged() {
+	as=()
+	[ "$(id -u)" = 0 ] || return 0
+	command -v setpriv >/dev/null || { problem="skip: root may do everything, and there is no setpriv"; return 1; }
+	# shellcheck disable=SC2034 # for the test
+	as=(setpriv --bounding-set=-dac_override,-dac_read_search)
+}
+
 # as cmocka: each function below that is named test_* is one
 run_test() {
 	echo "[ RUN      ] $1"

@@ -168,21 +168,17 @@ test_not_seekable() {
 }
 
 test_no_permission() {
+	local as
+
 	cp "$tmp/v7" "$tmp/secret"
 	chmod 000 "$tmp/secret"
-	if [ "$(id -u)" != 0 ]; then
-		refused "$tmp/secret" "Permission denied"
-	elif command -v setpriv >/dev/null; then
-		status=0 ran="fault-analyze report secret (without root's right to read all)"
-		setpriv --bounding-set=-dac_override,-dac_read_search "$FAULT_ANALYZE" report \
-			"$tmp/secret" >"$tmp/out" 2>"$tmp/err" || status=$?
-		exits 2
-		one_line
-		says "$tmp/secret: Permission denied"
-		prints_nothing
-	else
-		problem="skip: root reads everything, and there is no setpriv"
-	fi
+	unprivileged || return
+	status=0 ran="fault-analyze report secret (without its right to be read)"
+	"${as[@]}" "$FAULT_ANALYZE" report "$tmp/secret" >"$tmp/out" 2>"$tmp/err" || status=$?
+	exits 2
+	one_line
+	says "$tmp/secret: Permission denied"
+	prints_nothing
 }
 
 # cut_everywhere FILE HEADER: at each of its first HEADER bytes, then at places all over it
