@@ -13,7 +13,7 @@ struct manifest {
 	bool exact;  /* its clock counts instructions */
 	char *boot;  /* "boot": recordings of one boot have the same; NULL unknown; the caller's */
 	char *build; /* "build": likewise of one build of the kernel; NULL unknown; the caller's */
-	char *workload; /* "workload": the command that was recorded; likewise */
+	char *workload;		/* "workload": the command that was recorded; likewise */
 	struct used_pages used; /* "used": see traces/README.md; the caller's */
 };
 
