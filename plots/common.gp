@@ -28,8 +28,8 @@ least(f, column) = real(system("awk -F'\t' '$2 !~ /^\"/ && NF > 1 && $".column."
 
 # The number of lines of bars, below one heading.
 rows_of(f) = real(system("grep -vc -e '^#' -e '^$' '".f."'")) - 1
-three_digits(v) = v >= 1e6 ? sprintf("%.3gM", v / 1e6) : v >= 1e3 ? sprintf("%.3gk", v / 1e3) : \
-	sprintf(v < 0.01 ? "%.2g" : "%.3g", v)
+# A figure in @n digits.
+digits(n, v) = v >= 1e6 ? sprintf("%.".n."gM", v / 1e6) : v >= 1e3 ? sprintf("%.".n."gk", v / 1e3) : sprintf("%.".n."g", v)
 
 # Before is blue and left, after is vermilion and right, everywhere.
 before_color = 0x0072b2

@@ -21,11 +21,13 @@ do for [kind in "png svg"] {
 		set xrange [low:high]
 		set yrange [0:1.02]
 		two = two_sided(f)
-		# A row has one dash on both sides; sides have a colour each, and a column of the key.
+		# A row has one dash on both sides; sides have a colour each, and a column of the key. Where both
+		# are the same, before shows on both sides of after.
 		eval(number_rows)
 		nr_before = (sum [i = 1:words(all)] !is_after(word(all, i)))
 		if (two) { set key vertical maxrows (nr_before > words(all) / 2 ? nr_before : words(all) - nr_before) }
-		plot for [i = 1:words(all)] f index i - 1 every ::1 using 1:2 with steps linewidth 2 \
+		plot for [i = 1:words(all)] f index i - 1 every ::1 using 1:2 with steps \
+			linewidth (two && !is_after(word(all, i)) ? 4 : 2) \
 			dashtype row_number(word(all, i)) \
 			linecolor rgb (two ? side_color(word(all, i)) : class_color(word(all, i))) \
 			title word(all, i)

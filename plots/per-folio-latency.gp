@@ -21,6 +21,7 @@ do for [kind in "png svg"] {
 		set yrange [low:high]
 		set style fill solid 0.5 border
 		set xrange [0.4:largest(f, 1) + 0.6]
+		if (largest(f, 1) > 5) { set xtics rotate by -20 }
 		shift(i) = words(all) == 1 ? 0 : is_after(word(all, i)) ? 0.18 : -0.18
 		plot for [i = 1:words(all)] f index i - 1 every ::1 \
 			using ($1 + shift(i)):4:3:7:6:(0.3) with candlesticks whiskerbars linewidth 1.5 \
