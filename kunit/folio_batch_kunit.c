@@ -31,7 +31,6 @@
 #include <linux/userfaultfd_k.h>
 
 #include "../internal.h"
-#include "batch_cases.h"
 
 /*
  * What differs between kernels, checked on 6.12 and 7.3; the code below speaks 7.3. A helper that a
@@ -2840,45 +2839,14 @@ static void test_live_file_fork(struct kunit *test)
 
 static void test_write_fault(struct kunit *test)
 {
-	const struct write_fault_case *fault = test->param_value;
-	struct live *l = live_create(test, 2);
-	struct mm_struct *child = NULL;
-	vm_flags_t uffd_flags = 0;
+	const struct write_fault_case *c = test->param_value;
 	char want[5] = { };
 
-	if (strchr(fault->before, 'n') && !IS_ENABLED(CONFIG_NUMA_BALANCING))
-		kunit_skip(test, "CONFIG_NUMA_BALANCING is off");
-	if (strchr(fault->before, 'u')) {
-		if (!pgtable_supports_uffd())
-			kunit_skip(test, "CONFIG_HAVE_ARCH_USERFAULTFD_WP is off");
-		uffd_flags = VM_UFFD_WP;
-	}
-	if (strchr(fault->before, 'p')) {
-		if (!VM_UFFD_RWP)
-			kunit_skip(test, "this kernel or configuration has no UFFD_RWP");
-		uffd_flags = VM_UFFD_RWP;
-	}
-
-	if (fault->users == USED_BY_CHILD)
-		child = live_fork(l);
-	set_states(l, fault->before);
-	if (fault->users == USED_BY_KERNEL)
-		folio_get(l->folio);
-	live_vm_flags(l, uffd_flags, 0);
-
-	live_fault(l, fault->page,
-		   fault->kind == FAULT_UNSHARE ? FAULT_FLAG_UNSHARE : FAULT_FLAG_WRITE);
-	strscpy(want, batched_reuse && fault->batched ? fault->batched : fault->single);
+	strscpy(want, batched_reuse ? c->reused : c->single);
 	/* 6.12 never reuses a large folio whose page is not known to be exclusive. */
-	if (!KERNEL_IS_7_3 && fault->before[fault->page] == 'r')
-		want[fault->page] = fault->kind == FAULT_UNSHARE ? 'e' : 'c';
-	expect_ptes(l, l->mm, want, "after the fault");
-	if (child)
-		expect_all(l, child, 'r', "child after the fault");
-
-	live_vm_flags(l, 0, uffd_flags);
-	if (fault->users == USED_BY_KERNEL)
-		folio_put(l->folio);
+	if (!KERNEL_IS_7_3 && c->before[c->page] == 'r')
+		want[c->page] = c->kind == FAULT_STORE ? 'c' : 'e';
+	check_write_fault(test, c, want);
 }
 
 KUNIT_ARRAY_PARAM_DESC(write_fault, write_fault_cases, name);

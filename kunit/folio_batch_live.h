@@ -18,6 +18,8 @@
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 
+#include "batch_cases.h"
+
 #define LIVE_SIZE	(5 * PMD_SIZE)
 #define LIVE_PAGES	PTRS_PER_PTE	/* of the largest folio */
 
@@ -145,7 +147,6 @@ static inline void expect_content_of(struct live *l, struct mm_struct *mm, unsig
 /*
  * The state of a PTE as a character: one of batch_cases.h, or
  *
- *	C	of another folio of the same order at the same place, writable and exclusive
  *	?	anything else that is not of the folio
  *	!	what must never be: out of order, or writable where that is forbidden
  */
@@ -374,6 +375,60 @@ static inline void live_mremap(struct live *l, unsigned long to)
 					      MREMAP_MAYMOVE | MREMAP_FIXED, to), to);
 	l->addr = to;
 	l->vma = vma_lookup(l->mm, to);
+}
+
+/* The VMA's flags that the states of @c need; skips where this kernel has no such states. */
+static inline vm_flags_t uffd_flags_of(struct kunit *test, const struct write_fault_case *c)
+{
+	if (strchr(c->before, 'n') && !IS_ENABLED(CONFIG_NUMA_BALANCING))
+		kunit_skip(test, "CONFIG_NUMA_BALANCING is off");
+	if (strchr(c->before, 'u') && !pgtable_supports_uffd())
+		kunit_skip(test, "this architecture or configuration has no uffd-wp");
+	if (strchr(c->before, 'p') && !VM_UFFD_RWP)
+		kunit_skip(test, "this kernel or configuration has no UFFD_RWP");
+	return strchr(c->before, 'u') ? VM_UFFD_WP : strchr(c->before, 'p') ? VM_UFFD_RWP : 0;
+}
+
+/* One case of batch_cases.h: its states, its fault, and the states that it must leave, @want. */
+static inline void check_write_fault(struct kunit *test, const struct write_fault_case *c,
+				     const char *want)
+{
+	const vm_flags_t set = uffd_flags_of(test, c);
+	const vm_flags_t clear = c->kind == FAULT_FORCE ? VM_WRITE : 0;
+	struct live *l = live_create(test, 2);
+	struct mm_struct *child = NULL;
+
+	if (c->users == USED_BY_CHILD)
+		child = live_fork(l);
+	set_states(l, c->before);
+	if (c->users == USED_BY_KERNEL)
+		folio_get(l->folio);
+	live_vm_flags(l, set, clear);
+
+	switch (c->kind) {
+	case FAULT_STORE:
+		store(l, c->page, 252);
+		break;
+	case FAULT_FORCE:
+		store_remote(l, l->mm, c->page, 252, FOLL_FORCE);
+		break;
+	case FAULT_UNSHARE:
+		live_fault(l, c->page, FAULT_FLAG_UNSHARE);
+		break;
+	}
+	expect_ptes(l, l->mm, want, "after the fault");
+	if (!strpbrk(c->before, ".np"))
+		expect_content_of(l, l->mm, c->kind == FAULT_UNSHARE ? l->nr : c->page, 252);
+	if (child) {
+		const char *x = strchr(c->before, 'x');
+		unsigned int odd = x ? x - c->before : 0;
+
+		expect_all_but(l, child, 'r', odd, x ? 'x' : 'r', "child after the fault");
+		expect_content_of(l, child, l->nr, 0);
+	}
+	live_vm_flags(l, clear, set);
+	if (c->users == USED_BY_KERNEL)
+		folio_put(l->folio);
 }
 
 #endif /* FOLIO_BATCH_LIVE_H */

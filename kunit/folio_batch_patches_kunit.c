@@ -158,91 +158,14 @@ static void test_reuse_in_child(struct kunit *test)
 	expect_content_of(l, child, 5, 252);
 }
 
-enum how { STORE, FORCE, UNSHARE };
-
-struct fault {
-	const char *name;
-	const char *before;
-	unsigned int page;
-	const char *after;
-	enum how how;
-	vm_flags_t set;
-	vm_flags_t clear;
-	bool shared;		/* a child maps all of it */
-	bool pinned;		/* one reference more than mappings */
-};
-
-static void fault_desc(const struct fault *f, char *desc)
-{
-	strscpy(desc, f->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-static const struct fault reuse_faults[] = {
-	{ "first", "rrrr", 0, "wwww" },
-	{ "last", "rrrr", 3, "wwww" },
-	{ "exclusive neighbours", "xrrx", 1, "wwww" },
-	{ "writable neighbours", "wrrw", 2, "wwww" },
-	{ "page known to be exclusive", "rxrr", 1, "rwrr" },
-	{ "hole", "r.rr", 3, "w.ww" },
-	{ "one page left", "...r", 3, "...c" },
-	{ "NUMA hinting", "rrnr", 0, "wwnw" },
-	{ "userfaultfd", "urrr", 1, "uwww", .set = VM_UFFD_WP },
-	{ "without VM_WRITE", "rrrr", 1, "rxrr", FORCE, .clear = VM_WRITE },
-	{ "unshare", "rrrr", 1, "rxrr", UNSHARE },
-	{ "shared", "rrrr", 1, "rcrr", .shared = true },
-	{ "unshare, shared", "rrrr", 1, "rerr", UNSHARE, .shared = true },
-	{ "extra reference", "rrrr", 1, "rcrr", .pinned = true },
-};
-
-KUNIT_ARRAY_PARAM(reuse_fault, reuse_faults, fault_desc);
-
-static void check_fault(struct kunit *test, const struct fault *f)
-{
-	struct mm_struct *child = NULL;
-	struct live *l;
-
-	if (strchr(f->before, 'n') && !IS_ENABLED(CONFIG_NUMA_BALANCING))
-		kunit_skip(test, "CONFIG_NUMA_BALANCING is off");
-	if ((f->set & VM_UFFD_WP) && !pgtable_supports_uffd())
-		kunit_skip(test, "this architecture or configuration has no uffd-wp");
-	l = live_create(test, 2);
-	if (f->shared)
-		child = live_fork(l);
-	set_states(l, f->before);
-	if (f->pinned)
-		folio_get(l->folio);
-	live_vm_flags(l, f->set, f->clear);
-
-	switch (f->how) {
-	case STORE:
-		store(l, f->page, 252);
-		break;
-	case FORCE:
-		store_remote(l, l->mm, f->page, 252, FOLL_FORCE);
-		break;
-	case UNSHARE:
-		live_fault(l, f->page, FAULT_FLAG_UNSHARE);
-		break;
-	}
-	expect_ptes(l, l->mm, f->after, "parent");
-	if (!strchr(f->before, '.') && !strchr(f->before, 'n'))
-		expect_content_of(l, l->mm, f->how == UNSHARE ? l->nr : f->page, 252);
-	if (child) {
-		const char *x = strchr(f->before, 'x');
-		unsigned int odd = x ? x - f->before : 0;
-
-		expect_range(l, child, 'r', odd, odd, x ? 'x' : 'r', "child");
-		expect_content_of(l, child, l->nr, 0);
-	}
-	live_vm_flags(l, f->clear, f->set);
-	if (f->pinned)
-		folio_put(l->folio);
-}
+KUNIT_ARRAY_PARAM_DESC(write_fault, write_fault_cases, name);
 
 static void test_reuse_fault(struct kunit *test)
 {
+	const struct write_fault_case *c = test->param_value;
+
 	knob_set(test, "wp_reuse_batch", "folio");
-	check_fault(test, test->param_value);
+	check_write_fault(test, c, c->reused);
 }
 
 /* Turns on soft-dirty tracking of the VMA, where only the pages with a '1' are soft-dirty. */
@@ -452,26 +375,12 @@ static void test_copy_in_child(struct kunit *test)
 	expect_content_of(l, l->mm, l->nr, 0);
 }
 
-/* Here all but the first case copy a page, or reuse it, as if the parameter were off. */
-static const struct fault copy_faults[] = {
-	{ "plain", "rrrr", 1, "CCCC", .shared = true },
-	{ "exclusive neighbour", "rrxr", 1, "rcxr", .shared = true },
-	{ "hole", "r.rr", 2, "r.cr", .shared = true },
-	{ "NUMA hinting", "rrnr", 0, "crnr", .shared = true },
-	{ "userfaultfd", "urrr", 1, "ucrr", .shared = true, .set = VM_UFFD_WP },
-	{ "userfaultfd armed", "rrrr", 1, "rcrr", .shared = true, .set = VM_UFFD_MISSING },
-	{ "without VM_WRITE", "rrrr", 1, "rerr", FORCE, .shared = true, .clear = VM_WRITE },
-	{ "unshare", "rrrr", 1, "rerr", UNSHARE, .shared = true },
-	{ "alone", "rrrr", 1, "rwrr" },
-	{ "extra reference", "rrrr", 1, "CCCC", .pinned = true },
-};
-
-KUNIT_ARRAY_PARAM(copy_fault, copy_faults, fault_desc);
-
 static void test_copy_fault(struct kunit *test)
 {
+	const struct write_fault_case *c = test->param_value;
+
 	knob_set(test, "wp_copy_batch", "on");
-	check_fault(test, test->param_value);
+	check_write_fault(test, c, c->copied);
 }
 
 static void expect_page_copied(struct live *l, unsigned int page)
@@ -520,6 +429,20 @@ static void test_copy_soft_dirty(struct kunit *test)
 	expect_soft_dirty(l, c->after);
 	expect_content_of(l, l->mm, c->page, 252);
 	expect_content_of(l, child, l->nr, 0);
+}
+
+/* Userfaultfd wants to know of each page that is missing. */
+static void test_copy_uffd_armed(struct kunit *test)
+{
+	struct live *l;
+
+	knob_set(test, "wp_copy_batch", "on");
+	l = live_create(test, 4);
+	live_fork(l);
+	live_vm_flags(l, VM_UFFD_MISSING, 0);
+	store(l, 3, 252);
+	expect_all_but(l, l->mm, 'r', 3, 'c', "parent");
+	live_vm_flags(l, 0, VM_UFFD_MISSING);
 }
 
 /* Half of the folio is in another VMA. */
@@ -631,14 +554,15 @@ static void test_small(struct kunit *test)
 static struct kunit_case patches_cases[] = {
 	KUNIT_CASE_PARAM(test_reuse_window, window_gen_params),
 	KUNIT_CASE(test_reuse_in_child),
-	KUNIT_CASE_PARAM(test_reuse_fault, reuse_fault_gen_params),
+	KUNIT_CASE_PARAM(test_reuse_fault, write_fault_gen_params),
 	KUNIT_CASE(test_reuse_soft_dirty),
 	KUNIT_CASE(test_reuse_two_vmas),
 	KUNIT_CASE(test_reuse_two_tables),
 	KUNIT_CASE(test_reuse_foreign_page),
 	KUNIT_CASE_PARAM(test_copy, copy_order_gen_params),
 	KUNIT_CASE(test_copy_in_child),
-	KUNIT_CASE_PARAM(test_copy_fault, copy_fault_gen_params),
+	KUNIT_CASE_PARAM(test_copy_fault, write_fault_gen_params),
+	KUNIT_CASE(test_copy_uffd_armed),
 	KUNIT_CASE_PARAM(test_copy_soft_dirty, tracked_gen_params),
 	KUNIT_CASE(test_copy_two_vmas),
 	KUNIT_CASE(test_copy_misaligned),
