@@ -195,6 +195,7 @@ struct recorder {
 	struct model model;
 	struct replay replay;
 	bool extra_reference; /* a page that is stored to has one, such as a pin */
+	bool was_split;	      /* its PMD has become PTEs, of which no event tells */
 	uint64_t more[16]; /* for each policy: PTEs writable at the end of an episode, and not under
 			      the first */
 };
@@ -301,7 +302,7 @@ static void store(struct recorder *rec, uint64_t mm, uint64_t page, unsigned int
 	uint32_t map = index ? memory_find(memory, index, BASE / PAGE + page, &pte) : 0;
 	struct step s = { .kind = STEP_FAULT, .ts = now + 100 };
 
-	if (state_in(memory, mm, page) == PTE_WRITABLE)
+	if (state_in(memory, mm, page) == PTE_WRITABLE && !rec->was_split)
 		return;
 	s.fault = (struct fault){ .mm = mm,
 				  .vma_start = BASE + vma.first * PAGE,
@@ -536,6 +537,7 @@ static void test_unseen_split(void **state)
  *	r0	another process does, by ptrace, perhaps without permission of the VMA
  *	p0	PARENT does, and a reference from elsewhere, such as a pin, is in the way
  *	u0	a read-only pin unshares the page in PARENT
+ *	s0	PARENT does, and faults: a PMD had become PTEs unseen
  *	f	PARENT forks THIRD, too; x, X, P: CHILD, THIRD, PARENT exits
  *	|	from here on a VMA of PARENT ends behind page 1
  */
@@ -572,6 +574,7 @@ static const struct rule_case {
 	{ "a shared PMD is PTEs from its first copy on", "0 1 x 2 3", "whole-folio", 9, 2, 2, 1, 2,
 	  508 },
 	{ "a folio of a PMD is not copied whole", "0 1 2 3", "cow-whole-folio", 9, 0, 4, 0, 4, 0 },
+	{ "nor is one that PTEs map", "x 0 s1 f 2 3", "cow-whole-folio", 9, 2, 2, 2, 2, 0 },
 	{ "a PMD is one entry", "x 0", "whole-folio", 9, 1, 0, 1, 0, 0 },
 	{ "small pages", "x 0 1 2 3", "whole-folio", 0, 4, 0, 4, 0, 0 },
 };
@@ -613,6 +616,7 @@ static void do_word(struct recorder *rec, const char *word, struct pte_range *vm
 		if (page >= vma->nr)
 			here = (struct pte_range){ vma->nr, 512 - vma->nr };
 		rec->extra_reference = *word == 'p';
+		rec->was_split = *word == 's';
 		store(rec, mm, page, order, flags, here, now);
 	}
 }
