@@ -34,7 +34,7 @@ static int begin(void *ctx, const struct steps *steps)
 	return f->writer ? 0 : -ENOMEM;
 }
 
-static int add_episode(void *ctx, const struct episode *e)
+static int add_episode(void *ctx, const struct episode *e, const char *comm)
 {
 	struct folios *f = ctx;
 

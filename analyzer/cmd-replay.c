@@ -229,7 +229,7 @@ static int step(void *ctx, const struct steps *steps, const struct step *s, cons
 	return replay_step(&c->replay, s, o);
 }
 
-static int episode(void *ctx, const struct episode *e)
+static int episode(void *ctx, const struct episode *e, const char *comm)
 {
 	struct command *c = ctx;
 

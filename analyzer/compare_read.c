@@ -8,7 +8,7 @@
 #include "compare_read.h"
 #include "json_in.h"
 
-/* Address spaces that took faults, sorted, with the group that their episodes belong to. */
+/* Address spaces that took faults, sorted, with their group; by task that is the last one's. */
 struct mm_group {
 	uint64_t mm;
 	size_t group;
@@ -101,16 +101,25 @@ static int name_mm(struct splitter *s, struct mm_group *mm)
 	return add_group(s->input, label, &mm->group);
 }
 
-static int split_fault(struct splitter *s, const struct fault *f, const struct outcome *o,
-		       const char *comm)
+static int find_group(struct splitter *s, uint64_t mm_id, const char *comm, size_t *group)
 {
-	struct mm_group *mm = take_mm(s, f->mm);
+	struct mm_group *mm = take_mm(s, mm_id);
 	int err;
 
 	if (!mm)
 		return -ENOMEM;
 	err = s->split == SPLIT_COMM ? find_label(s->input, comm, &mm->group) : name_mm(s, mm);
-	return err ? err : summary_add_fault(&s->input->groups[mm->group].summary, f, o);
+	*group = mm->group;
+	return err;
+}
+
+static int split_fault(struct splitter *s, const struct fault *f, const struct outcome *o,
+		       const char *comm)
+{
+	size_t group;
+	int err = find_group(s, f->mm, comm, &group);
+
+	return err ? err : summary_add_fault(&s->input->groups[group].summary, f, o);
 }
 
 static int take_fault(void *ctx, const struct fault *f, const struct outcome *o, const char *comm)
@@ -121,13 +130,14 @@ static int take_fault(void *ctx, const struct fault *f, const struct outcome *o,
 	return err || s->split == SPLIT_NONE ? err : split_fault(s, f, o, comm);
 }
 
-/* An episode belongs to the task that faulted last in its mm. */
-static int take_episode(void *ctx, const struct episode *e)
+/* An episode belongs to its mm, or to the task that took its first fault. */
+static int take_episode(void *ctx, const struct episode *e, const char *comm)
 {
 	struct splitter *s = ctx;
-	const struct mm_group *mm = find_mm(s, e->mm);
+	size_t group;
+	int err = find_group(s, e->mm, comm, &group);
 
-	return mm ? summary_add_episode(&s->input->groups[mm->group].summary, e) : 0;
+	return err ? err : summary_add_episode(&s->input->groups[group].summary, e);
 }
 
 /* Room for @nr inputs more at the end of @side, empty; NULL when out of memory. */

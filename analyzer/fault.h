@@ -138,6 +138,7 @@ struct episode {
 	uint64_t mm;
 	uint64_t address;  /* of the folio's first PTE here */
 	uint64_t first;	   /* time of the first entry */
+	int32_t pid;	   /* of the task that took the first fault */
 	uint64_t latency;  /* sum; only when timed */
 	uint64_t complete; /* first entry to the exit that completed the folio; only when completed
 			    */

@@ -58,6 +58,7 @@ struct tally {
 	uint32_t next;
 	uint16_t touched, resolved;
 	uint16_t waste; /* of the resolved */
+	int32_t pid;	/* of the first fault */
 	uint8_t class, evidence, from, level;
 	bool timed, completed, waste_unknown;
 };

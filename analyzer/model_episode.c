@@ -35,6 +35,7 @@ static noinline void emit(struct model *m, struct mapping *map, const struct tal
 		.mm = m->memory.mms[map->mm].id,
 		.address = map->vpn << m->options.page_shift,
 		.first = t->first,
+		.pid = t->pid,
 		.latency = t->latency,
 		.complete = t->complete,
 		.faults = t->faults,
@@ -124,6 +125,7 @@ static noinline struct tally *start_tally(struct model *m, const struct access *
 			     .from = key->from,
 			     .level = key->level,
 			     .first = a->fault->entry,
+			     .pid = a->fault->pid,
 			     .timed = true };
 	return t;
 }

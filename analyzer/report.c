@@ -23,7 +23,7 @@ static int take_episode(void *ctx, const struct episode *e)
 		return 0;
 	err = summary_add_episode(&r->rec->summary, e);
 	if (!err && r->options->episode)
-		err = r->options->episode(r->options->ctx, e);
+		err = r->options->episode(r->options->ctx, e, comms_find(&r->steps.comms, e->pid));
 	return err;
 }
 

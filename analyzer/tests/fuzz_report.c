@@ -10,7 +10,7 @@
 #include "output.h"
 #include "report.h"
 
-static int count_episode(void *ctx, const struct episode *e)
+static int count_episode(void *ctx, const struct episode *e, const char *comm)
 {
 	uint64_t *nr = ctx;
 

@@ -208,22 +208,27 @@ test_threshold() {
 	bad_usage "--threshold '-1' is no percentage" compare --threshold -1 $pair-before.dat $pair-after.dat
 }
 
-# However faults are split, they stay as many.
+# However faults are split, they stay as many, and so do PTEs and episodes: of tasks that share an address space, too.
 test_by() {
-	local by sum total
+	local by sum total metric before=traces/pairs/x86_64-redis-64k-before.dat after=traces/pairs/x86_64-redis-64k-after.dat
 
-	good compare -F json --metric faults --by '' "$one" "$other"
-	total=$(jq -c '[([.rows[].before] | add), ([.rows[].after] | add)]' "$tmp/out")
-	for by in class order class,order comm mm class,comm class,order,mm; do
-		good compare -F json --metric faults --by "$by" "$one" "$other"
-		sum=$(jq -c '[([.rows[].before] | add), ([.rows[].after] | add)]' "$tmp/out")
-		[ "$sum" = "$total" ] || wrong "$ran: $sum faults, not $total"
-		good compare --by "$by" "$one" "$other"
+	for metric in faults ptes episodes; do
+		good compare -F json --metric $metric --by '' $before $after
+		total=$(jq -c '[([.rows[].before] | add), ([.rows[].after] | add)]' "$tmp/out")
+		for by in class order class,order comm mm class,comm class,order,mm; do
+			good compare -F json --metric $metric --by "$by" $before $after
+			sum=$(jq -c '[([.rows[].before] | add), ([.rows[].after] | add)]' "$tmp/out")
+			[ "$sum" = "$total" ] || wrong "$ran: $sum $metric, not $total"
+		done
+	done
+	for by in comm mm class,order,comm; do
+		good compare --by "$by" $before $after
 		fits
 	done
-	good compare -F json --metric faults --by comm "$one" "$other"
-	json '[.rows[].group] | contains(["w3"]) and all(. != null)'
-	bad_usage "--by 'comm,mm' is not of class" compare --by comm,mm "$one" "$other"
+	good compare -F json --metric faults_per_pte --by class,comm $before $after
+	json 'all(.rows[]; .before == null or .before <= 1.5)'
+	json '[.rows[].group] | contains(["redis-server"]) and all(. != null)'
+	bad_usage "--by 'comm,mm' is not of class" compare --by comm,mm $before $after
 }
 
 test_metric() {

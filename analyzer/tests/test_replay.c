@@ -710,6 +710,11 @@ static const struct recording_case {
 	{ "aarch64-cow-64k", "ffffb6800000-ffffb6c00000", CLASS_COW, 4, 0, 1024, 64, 0 },
 };
 
+static int take_named(void *ctx, const struct episode *e, const char *comm)
+{
+	return take_episode(ctx, e);
+}
+
 static void test_recordings(void **state)
 {
 	for (size_t i = 0; i < sizeof(recordings) / sizeof(*recordings); i++) {
@@ -719,7 +724,7 @@ static void test_recordings(void **state)
 		struct report_options options = { .steps.filter = &filter,
 						  .begin = begin_replay,
 						  .step = replay_one,
-						  .episode = take_episode,
+						  .episode = take_named,
 						  .ctx = &r };
 		struct recording rec = { 0 };
 		const struct replay_row *row;
