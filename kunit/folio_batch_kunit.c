@@ -3108,7 +3108,6 @@ static void test_live_leaks(struct kunit *test)
 #define BENCH_CHECKS	(IS_ENABLED(CONFIG_DEBUG_VM) || IS_ENABLED(CONFIG_PAGE_TABLE_CHECK))
 #define BENCH_ORDER	9
 #define BENCH_ROUNDS	3	/* the quickest of these counts */
-#define BENCH_CALLS	(IS_ENABLED(CONFIG_UML) ? 16 : 256)	/* of each round */
 
 static const unsigned int bench_nrs[] = { 1, 2, 4, 8, 16, 64, 256, 512 };
 
@@ -3408,15 +3407,21 @@ static u64 bench_rmap_call(struct bench_state *b, unsigned int nr, bool batched,
 	return end - start;
 }
 
-/* What reading the clock adds to BENCH_CALLS measurements. */
-static u64 bench_clock(void)
+/* In each round, against the coarseness of the clock; a multiple of the 16 phases. */
+static unsigned int bench_calls(unsigned int nr)
+{
+	return IS_ENABLED(CONFIG_UML) ? 16 : clamp(16384 / nr, 32U, 256U);
+}
+
+/* What reading the clock adds to @calls measurements. */
+static u64 bench_clock(unsigned int calls)
 {
 	unsigned long flags;
 	unsigned int i;
 	u64 start, sum = 0;
 
 	local_irq_save(flags);
-	for (i = 0; i < BENCH_CALLS; i++) {
+	for (i = 0; i < calls; i++) {
 		bench_shift_phase(i);
 		start = ktime_get_ns();
 		sum += ktime_get_ns() - start;
@@ -3428,18 +3433,18 @@ static u64 bench_clock(void)
 /* In hundredths of a ns, for all @nr PTEs. */
 static u64 bench_measure(struct bench_state *b, unsigned int nr, bool batched)
 {
+	unsigned int calls = bench_calls(nr), round, i;
 	u64 best = U64_MAX;
-	unsigned int round, i;
 
 	for (round = 0; round < BENCH_ROUNDS; round++) {
 		u64 sum = 0;
 
-		for (i = 0; i < BENCH_CALLS; i++)
+		for (i = 0; i < calls; i++)
 			sum += b->bench->op ? bench_table_call(b, nr, batched, i) :
 			       bench_rmap_call(b, nr, batched, i);
-		best = min(best, sum - min(sum, bench_clock()));
+		best = min(best, sum - min(sum, bench_clock(calls)));
 	}
-	return div_u64(best * 100, BENCH_CALLS);
+	return div_u64(best * 100, calls);
 }
 
 static void bench_helpers(struct kunit *test)
