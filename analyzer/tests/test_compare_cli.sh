@@ -210,25 +210,25 @@ test_threshold() {
 
 # However faults are split, they stay as many, and so do PTEs and episodes: of tasks that share an address space, too.
 test_by() {
-	local by sum total metric before=traces/pairs/x86_64-redis-64k-before.dat after=traces/pairs/x86_64-redis-64k-after.dat
+	local by sum total metric old=traces/pairs/x86_64-redis-64k-before.dat new=traces/pairs/x86_64-redis-64k-after.dat
 
 	for metric in faults ptes episodes; do
-		good compare -F json --metric $metric --by '' $before $after
+		good compare -F json --metric $metric --by '' $old $new
 		total=$(jq -c '[([.rows[].before] | add), ([.rows[].after] | add)]' "$tmp/out")
 		for by in class order class,order comm mm class,comm class,order,mm; do
-			good compare -F json --metric $metric --by "$by" $before $after
+			good compare -F json --metric $metric --by "$by" $old $new
 			sum=$(jq -c '[([.rows[].before] | add), ([.rows[].after] | add)]' "$tmp/out")
 			[ "$sum" = "$total" ] || wrong "$ran: $sum $metric, not $total"
 		done
 	done
 	for by in comm mm class,order,comm; do
-		good compare --by "$by" $before $after
+		good compare --by "$by" $old $new
 		fits
 	done
-	good compare -F json --metric faults_per_pte --by class,comm $before $after
+	good compare -F json --metric faults_per_pte --by class,comm $old $new
 	json 'all(.rows[]; .before == null or .before <= 1.5)'
 	json '[.rows[].group] | contains(["redis-server"]) and all(. != null)'
-	bad_usage "--by 'comm,mm' is not of class" compare --by comm,mm $before $after
+	bad_usage "--by 'comm,mm' is not of class" compare --by comm,mm $old $new
 }
 
 test_metric() {
