@@ -18,6 +18,7 @@
 #define NR_LOGBINS (20 * PER_DECADE) /* up to UINT64_MAX */
 #define FEW	   100		     /* a row with fewer of all faults has no curve: 1 % */
 #define LEAST_GAP  (2ull << 20)	     /* bytes without faults that part two regions */
+#define MOST_GAP   (1ull << 30)
 
 /* A row of both sides, evidence and source left aside. */
 struct plot_row {
@@ -270,15 +271,23 @@ static void write_bar_value(struct plot *p, double value)
 	fprintf(p->out, "\t%s", buf);
 }
 
+static bool has_value(const struct plot_row *row, double (*value)(const struct summary_row *row))
+{
+	return !isnan(value(&row->sum[0])) || !isnan(value(&row->sum[1]));
+}
+
+/* Of rows with known folios, whose figure may be n/a; nothing where that is so of all. */
 static int write_bars(struct plot *p, const char *axis,
 		      double (*value)(const struct summary_row *row))
 {
-	size_t nr = 0;
+	size_t nr = 0, first = 0;
 
-	for (size_t i = 0; i < p->rows.nr && nr < MAX_ROWS; i++) {
+	while (first < p->rows.nr && !has_value(&p->rows.list[first], value))
+		first++;
+	for (size_t i = 0; first < p->rows.nr && i < p->rows.nr && nr < MAX_ROWS; i++) {
 		const struct plot_row *row = &p->rows.list[i];
 
-		if (isnan(value(&row->sum[0])) && isnan(value(&row->sum[1])))
+		if (!row->sum[0].ptes && !row->sum[1].ptes)
 			continue;
 		if (!nr++)
 			begin_series(p, axis, "%s",
@@ -423,12 +432,13 @@ static size_t largest_run(const uint64_t *sorted, size_t nr, uint64_t gap, uint6
 	return most;
 }
 
-/* The bounds of the busiest region: of the least gap that leaves half of the faults in one. */
+/* The bounds of the busiest region: of the least gap that leaves half of the faults in one. Where
+ * they are all over the place, of the most. */
 static void find_region(const uint64_t *sorted, size_t nr, uint64_t *start, uint64_t *end)
 {
 	uint64_t gap = LEAST_GAP;
 
-	while (largest_run(sorted, nr, gap, start, end) < nr - nr / 2 && gap < UINT64_MAX / 2)
+	while (largest_run(sorted, nr, gap, start, end) < nr - nr / 2 && gap < MOST_GAP)
 		gap *= 2;
 }
 

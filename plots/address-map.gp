@@ -18,17 +18,18 @@ do for [kind in "png svg"] {
 		end = largest(f, 1)
 		scale = is_seconds(axis(f)) ? time_unit(end) : 1
 		set xlabel time_axis(axis(f), end)
-		set ylabel "offset in the busiest region of addresses (MiB)"
+		per_mib = largest(f, 2) > 8192 ? 1 / 1024.0 : 1
+		set ylabel "offset in the busiest region of addresses (".(per_mib < 1 ? "GiB)" : "MiB)")
 		if (!is_seconds(axis(f))) { set format x "%.0s%c" }
 		set xrange [0:1.02 * end * scale]
-		set yrange [0:1.05 * largest(f, 2) + 0.01]
+		set yrange [0:1.05 * largest(f, 2) * per_mib + 0.01]
 		if (panels == 2) { set tmargin 6.5 }
 		set multiplot layout 1, panels
 		do for [panel = 1:panels] {
 			set title "Addresses of faults over time".panel_name(panel, panels)
 			shows(i) = in_panel(word(all, i), panel, panels)
 			plot NaN notitle, for [i = 1:words(all)] f index i - 1 every ::1 \
-				using (shows(i) ? $1 * scale : NaN):2 with points pointsize 0.6 \
+				using (shows(i) ? $1 * scale : NaN):($2 * per_mib) with points pointsize 0.6 \
 				pointtype class_mark(word(all, i)) linecolor rgb class_color(word(all, i)) \
 				title (shows(i) ? class_of(word(all, i)) : "")
 		}

@@ -28,8 +28,10 @@ least(f, column) = real(system("awk -F'\t' '$2 !~ /^\"/ && NF > 1 && $".column."
 
 # The number of lines of bars, below one heading.
 rows_of(f) = real(system("grep -vc -e '^#' -e '^$' '".f."'")) - 1
-# A figure in @n digits.
-digits(n, v) = v >= 1e6 ? sprintf("%.".n."gM", v / 1e6) : v >= 1e3 ? sprintf("%.".n."gk", v / 1e3) : sprintf("%.".n."g", v)
+# A figure in at least n digits.
+plain(n, v) = v >= 10 ** n ? sprintf("%.0f", v) : sprintf("%.".n."g", v)
+digits(n, v) = v >= 1e9 ? plain(n, v / 1e9)."G" : v >= 1e6 ? plain(n, v / 1e6)."M" : v >= 1e3 ? plain(n, v / 1e3)."k" : \
+	plain(n, v)
 
 # Before is blue and left, after is vermilion and right, everywhere.
 before_color = 0x0072b2
@@ -71,12 +73,12 @@ terminal(kind, name) = (kind eq "png" ? \
 
 # Marks at 1, 2 and 5 of each power of ten, or at fewer where that would be too many: eval(log_tics("x", low, high)),
 # high > low > 0, for an axis of that range.
-mark_text(v) = v < 1 ? sprintf("%g", v) : gprintf("%.0s%c", v)
-log_tics(axis, low, high) = "set ".axis."tics (".log_marks(high / low > 300 ? "1" : high / low > 30 ? "1 3" : "1 2 5", \
+log_tics(axis, low, high) = "set ".axis."tics (".log_marks(high / low > 300 ? "1" : high / low > 30 ? "1 3" : \
+	high / low > 5 ? "1 2 5" : "1 1.2 1.5 2 2.5 3 4 5 6 8", \
 	-3, "").")"
 log_marks(ms, e, list) = e > 15 ? list[3:*] : log_marks(ms, e + 1, list.power_marks(ms, e, 1))
 power_marks(ms, e, i) = i > words(ms) ? "" : \
-	sprintf(", '%s' %se%d", mark_text(word(ms, i) * 10.0 ** e), word(ms, i), e).power_marks(ms, e, i + 1)
+	sprintf(", '%s' %se%d", digits(2, word(ms, i) * 10.0 ** e), word(ms, i), e).power_marks(ms, e, i + 1)
 
 # An axis of seconds in the unit that suits its largest value: time_unit(max) is what a second is divided by.
 time_unit(max) = max >= 1 ? 1.0 : max >= 1e-3 ? 1e3 : 1e6
