@@ -554,9 +554,9 @@ test_scripts_alone() {
 	good plot -o "$tmp/plots" "$one" "$other"
 	good replay --sweep window=1,2,folio --plot "$tmp/plots" traces/lab/x86_64-reuse-64k.dat
 	find "$tmp/plots" -type f ! -name '*.tsv' -delete
-	for script in "$PWD"/plots/*.gp; do
-		name=$(basename "$script" .gp)
-		[ "$name" != common ] || continue
+	for name in "$tmp"/plots/*.tsv; do
+		name=$(basename "$name" .tsv)
+		script=$PWD/plots/$name.gp
 		grep -q "^# .*Usage: gnuplot -c plots/$name.gp DIR$" "$script" || wrong "$name.gp: says no usage"
 		(cd / && gnuplot -c "$script" "$tmp/plots") >"$tmp/said" 2>&1 || wrong "$name.gp: $(cat "$tmp/said")"
 		[ ! -s "$tmp/said" ] || wrong "$name.gp: speaks: $(head -c 300 "$tmp/said")"
