@@ -97,7 +97,7 @@ static void interval_text(char *buf, size_t size, const struct compare_row *row,
 	part_text(low, sizeof(low), row->low);
 	part_text(high, sizeof(high), row->high);
 	if (one_exact_run(block))
-		snprintf(buf, size, "exact");
+		snprintf(buf, size, row->runs[BEFORE] && row->runs[AFTER] ? "exact" : "");
 	else if (isnan(row->low))
 		snprintf(buf, size, "n/a");
 	else
