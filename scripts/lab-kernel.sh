@@ -52,7 +52,7 @@ wanted_config() {
 # A checksum over all that decides what the image becomes.
 inputs() {
 	{
-		cat "$cache_dir/src/linux-$kver.stamp" "$0"
+		cat "$cache_dir/src/linux-$kver.stamp"
 		wanted_config
 		[ "$side" != patched ] || cat "$patches"/*.patch
 		"$compiler" --version

@@ -109,6 +109,7 @@ record() {
 	need_images
 	kernel=${kernels[${spec%%,*}]}
 	work=$cache_dir/lab/runs/$name
+	lock "$work.lock"
 	rm -rf "$work"
 	mkdir -p "$work"
 	pack_row
@@ -128,7 +129,6 @@ main() {
 		die 'usage: lab.sh ROW|NAME|all x86_64|arm64 [before|after]'
 	unset ARCH
 	mkdir -p "$out"
-	lock "$cache_dir/lab/runs/$arch.lock"
 	while read -r -u 3 row record_name only_arch preset before after workload; do
 		[[ $row != '#'* && -n $row ]] || continue
 		[[ $wanted = all || $wanted = "$row" || $wanted = "$record_name" ]] || continue

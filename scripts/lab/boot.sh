@@ -3,7 +3,7 @@
 # How a guest of the lab is started and judged. Sourced, never run. Needs arch, name (for messages), work (an
 # empty folder of this run) and lib.sh.
 
-boot_minutes=5
+boot_minutes=${BOOT_MINUTES:-15}
 trouble='^(\[[^]]*\] ?)?(WARNING|BUG|Oops|Kernel panic)|cut here|Bad page'
 
 # qemu_line KERNEL INITRD HOST_FOLDER BOOT_PARAMETERS: sets the array qemu.

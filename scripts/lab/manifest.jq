@@ -5,6 +5,7 @@
 def cost($recorded; $plain):
 	($recorded.ru_minflt + $recorded.ru_majflt) as $faults |
 	{ phase: $recorded.phase, recorded_ns: $recorded.wall_ns, unrecorded_ns: $plain.wall_ns,
+	  unrecorded_store_ns: $plain.store_ns,
 	  ns_per_fault: (if $faults > 0 then (($recorded.wall_ns - $plain.wall_ns) / $faults | round) else null end) };
 
 # The pages that the workload used, by what made their PTEs usable: populating, and storing after a fork. A range

@@ -38,7 +38,7 @@ probes_worker='f:lab/wp_reuse_folio_exit wp_reuse_folio%return ptes=$retval:s32'
 events_worker='lab:wp_reuse_folio_exit'
 
 # preset NAME KERNEL: sets probes, events, clock, setup (commands in the guest), disk_mb (0: none) and parts (of
-# lab-image.sh); false for an unknown name.
+# lab-image.sh); false for an unknown name. The clock "mono" is the one in which the oracle says when a phase began.
 preset() {
 	probes=$probes_pair
 	events=$events_pair
@@ -47,7 +47,7 @@ preset() {
 	disk_mb=0
 	parts=base
 	case $1 in
-	pair) ;;
+	pair) clock=mono ;;
 	fault | worker | fork | contpte | collapse | redis)
 		probes+=$'\n'$probes_mm
 		events+=" $events_mm"
@@ -75,7 +75,6 @@ preset() {
 		[ "$1" = reclaim ] || setup=${setup/echo n/echo y}
 		;;
 	redis)
-		# The oracle's phases are times of CLOCK_MONOTONIC.
 		clock=mono
 		parts='base redis'
 		;;

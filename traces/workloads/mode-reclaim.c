@@ -73,6 +73,18 @@ static void read_pages(const struct region *r)
 		(void)*(volatile char *)(r->start + offset);
 }
 
+/* A file system without large folios would show nothing: four fifths must lie in 64K and more. */
+static void check_large(const struct region *r, const struct census *c)
+{
+	size_t nr_large = 0, nr_pages = r->size_bytes / PAGE_BYTES;
+
+	for (unsigned int order = 4; order < 10; order++)
+		nr_large += c->nr_pages[order];
+	if (nr_large < nr_pages / 5 * 4)
+		die("only %zu of %zu pages of the file lie in folios of 64 KiB or more", nr_large,
+		    nr_pages);
+}
+
 void mode_reclaim(const struct options *opts)
 {
 	char path[512], amount[32];
@@ -108,6 +120,7 @@ void mode_reclaim(const struct options *opts)
 	phase_print(p, "touch");
 
 	p = phase_new(opts, &r, false);
+	check_large(&r, &p->census);
 	snprintf(path, sizeof(path), "%.480s/memory.reclaim", opts->cgroup);
 	snprintf(amount, sizeof(amount), "%zu", opts->reclaim_bytes);
 	before = memory_current(opts->cgroup);

@@ -233,9 +233,7 @@ static void server_phase_end(struct phase *p, struct client *c, const char *name
 {
 	settle(c);
 	phase_end(p);
-	snprintf(p->more, sizeof(p->more),
-		 ", \"from_ns\": %" PRIu64 ", \"to_ns\": %" PRIu64 ", \"sets\": %zu", p->before.ns,
-		 p->after.ns, nr_sets);
+	snprintf(p->more, sizeof(p->more), ", \"task\": %d, \"sets\": %zu", (int)p->task, nr_sets);
 	phase_print(p, name);
 }
 

@@ -176,11 +176,12 @@ void phase_print(const struct phase *p, const char *name)
 {
 	printf("{\"phase\": \"%s\", \"mode\": \"%s\", \"pid\": %d, \"start\": \"%" PRIxPTR
 	       "\", \"end\": \"%" PRIxPTR
-	       "\", \"bytes\": %zu, \"exact_faults\": %s, \"ru_minflt\": %ld, \"ru_majflt\": %ld, \"wall_ns\": %" PRIu64,
+	       "\", \"bytes\": %zu, \"exact_faults\": %s, \"ru_minflt\": %ld, \"ru_majflt\": %ld, \"from_ns\": %" PRIu64
+	       ", \"wall_ns\": %" PRIu64,
 	       name, p->opts->mode, (int)(p->task ? p->task : getpid()), (uintptr_t)p->region.start,
 	       (uintptr_t)p->region.start + p->region.size_bytes, p->region.size_bytes,
 	       p->exact_faults ? "true" : "false", p->after.minflt - p->before.minflt,
-	       p->after.majflt - p->before.majflt, p->after.ns - p->before.ns);
+	       p->after.majflt - p->before.majflt, p->before.ns, p->after.ns - p->before.ns);
 	if (p->times && p->times->nr)
 		print_times(p->times);
 	if (p->region.size_bytes)
