@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs fault-analyze record in a guest of the lab, where tracing is allowed, and ends it in every way.
+# Runs fault-analyze record in a guest of the lab, where tracing is allowed, with everything that this kernel
+# offers, and ends it in every way.
 #
-# usage: scripts/test-record.sh
+# usage: scripts/test-record.sh x86_64|arm64 plain|patched|kprobes
 #
-# Takes the plain x86-64 kernel, so it is for a machine of that architecture. The guest's checks are
-# scripts/lab/guest-record-test; a check that fails is on the console, which is shown.
+# The kernel is one of lab-kernel.sh. The guest's checks are scripts/lab/guest-record-test; one that fails is on
+# the console, which is shown. Exit 1 then.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
@@ -13,34 +14,23 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lab/boot.sh
 . "$here/lab/boot.sh"
 
-analyze=${ANALYZE:-$here/../build/fault-analyze}
-
-# The program with the libraries that it needs here.
-copy_program() {
-	local library
-	mkdir -p "$1/bin"
-	cp -L "$analyze" "$1/bin/fault-analyze"
-	ldd "$analyze" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' | while read -r library; do
-		mkdir -p "$1$(dirname "$library")"
-		cp -L "$library" "$1$library"
-	done
-}
-
-[ "$(uname -m)" = x86_64 ] || die 'this test is for x86-64 machines'
-[ -x "$analyze" ] || die "no $analyze: run make"
-arch=x86_64
-name=test-record
+arch=${1:-} kind=${2:-}
+[[ $# = 2 && $arch =~ ^(x86_64|arm64)$ && $kind =~ ^(plain|patched|kprobes)$ ]] ||
+	die 'usage: test-record.sh x86_64|arm64 plain|patched|kprobes'
+unset ARCH
+name=$arch-record-$kind
 disk_mb=0
 work=$cache_dir/lab/runs/$name
 lock "$work.lock"
-image=("$("$here/lab-image.sh" "$arch")")
-kernel=$("$here/lab-kernel.sh" "$arch" plain)
+image=("$("$here/lab-image.sh" "$arch")" "$("$here/lab-image.sh" "$arch" analyzer)")
+kernel=$("$here/lab-kernel.sh" "$arch" "$kind")
 rm -rf "$work"
 mkdir -p "$work/files"
-cp "$here/lab/guest-record-test" "$work/files/row"
-copy_program "$work/files"
+{
+	echo "kind=$kind arch=$arch"
+	cat "$here/lab/guest-record-test"
+} >"$work/files/row"
 add_files "$work/files"
 qemu_line "$kernel" "$work/initrd.gz" "$work/host" ''
 boot
-"$analyze" report "$work/host/command.dat"
 cat "$work/host/checks"
