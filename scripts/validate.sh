@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The whole proof: kernels built before and after, the KUnit suite on each, every row recorded, and the
-# analyzer's fault counts against the kernel's own.
+# The whole proof: kernels built before and after, the KUnit suite and the kernel's own tests on each, every row
+# recorded, the analyzer's fault counts against the kernel's own, and the recorder in every way.
 #
 # usage: scripts/validate.sh [x86_64] [arm64]
 #
@@ -30,7 +30,7 @@ rows_of() {
 }
 
 main() {
-	local arch name missed=0
+	local arch name kind missed=0
 	[ $# -gt 0 ] || set -- x86_64 arm64
 	mkdir -p "$logs"
 	: >"$logs/verdicts"
@@ -43,6 +43,11 @@ main() {
 		step "$arch KUnit plain" env ARCH="$arch" "$here/kunit.sh"
 		step "$arch KUnit patched" env ARCH="$arch" PATCH="$here/apply-patches.sh" FILTER='folio_batch*' \
 			"$here/kunit.sh"
+		step "$arch selftests of mm" "$here/lab-selftests.sh" "$arch"
+		step "$arch guests that go wrong" "$here/test-lab.sh" "$arch"
+		for kind in plain patched kprobes; do
+			step "$arch record, $kind kernel" "$here/test-record.sh" "$arch" "$kind"
+		done
 		while read -r name; do
 			step "$arch $name" "$here/lab.sh" "$name" "$arch"
 		done < <(rows_of "$arch")
