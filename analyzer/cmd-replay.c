@@ -35,6 +35,12 @@ static const struct option options[] = { { "policy", required_argument, NULL, OP
 
 static const char *const stale_names[] = { "none", "ascending", "all" };
 
+/* Events that the model needs, what they are called in a table, and what would supply them. */
+struct need {
+	enum event_role role, instead;
+	const char *name, *supply;
+};
+
 /* What the user wants, and what is made of it. */
 struct command {
 	struct input in;
@@ -49,8 +55,8 @@ struct command {
 	struct policy policies[MAX_POLICIES];
 	size_t nr;
 	struct replay replay;
-	bool open, refused;  /* a policy is wrong for this recording's pages */
-	const char *missing; /* events that the model needs and the recording does not have */
+	bool open, refused;	    /* a policy is wrong for this recording's pages */
+	const struct need *missing; /* what the recording does not have; NULL: nothing */
 	struct recording before, after;
 	bool has_after, after_is_timed;
 	struct costs costs;
@@ -176,15 +182,12 @@ static int add_sweep(struct command *c, const struct policy_machine *machine)
 	return code || c->nr ? code : wrong("sweep", c->sweep, "has no window");
 }
 
-/* What the model needs, what it is called in a table, and what would supply it. */
-static const char *missing_event(const struct probes *p, const char *path)
+/* What the model needs and the recording does not have; NULL: nothing. */
+static const struct need *missing_event(const struct probes *p)
 {
-	static const struct need {
-		enum event_role role, instead;
-		const char *name, *supply;
-	} needs[] = {
+	static const struct need needs[] = {
 		{ EVENT_ENTRY, EVENT_NONE, "fault entries",
-		  "of mm and address: record the probe pair on handle_mm_fault" },
+		  " of mm and address: record the probe pair on handle_mm_fault" },
 		{ EVENT_FORK_COPY, EVENT_FORK, "forks",
 		  ": record a probe pair on dup_mmap, or -e task:task_newtask" },
 		{ EVENT_MM_EXIT, EVENT_NONE, "ends of address spaces",
@@ -193,15 +196,21 @@ static const char *missing_event(const struct probes *p, const char *path)
 
 	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++) {
 		const struct need *n = &needs[i];
+		bool has = p->has_role[n->role] || (n->instead && p->has_role[n->instead]);
 
-		if (p->has_role[n->role] || (n->instead && p->has_role[n->instead]))
-			continue;
-		fprintf(stderr,
-			"fault-analyze: %s: has no %s%s; rows that depend on them are marked\n",
-			path, n->name, n->supply);
-		return n->name;
+		/* entries that exceptions or function_graph show have neither */
+		if (n->role == EVENT_ENTRY ? p->kind != PROBES_PAIR : !has)
+			return n;
 	}
 	return NULL;
+}
+
+static int say_missing(const char *path, const struct need *n, const char *so)
+{
+	char what[256];
+
+	snprintf(what, sizeof(what), "has no %s%s%s", n->name, n->supply, so);
+	return command_complain(path, what);
 }
 
 /* The policies depend on the page size. -ECANCELED says that what is wrong was said. */
@@ -214,7 +223,7 @@ static int begin(void *ctx, const struct steps *steps)
 	c->refused = c->sweep ? add_sweep(c, &machine) : add_policy(c, c->policy, &machine);
 	if (c->refused)
 		return -ECANCELED;
-	c->missing = missing_event(&steps->probes, steps->rec->file);
+	c->missing = missing_event(&steps->probes);
 	c->open = true;
 	return replay_open(&c->replay, &model, c->policies, c->nr, c->stale_tlb,
 			   steps->options->filter);
@@ -331,7 +340,7 @@ static int print_sweep(struct command *c)
 
 	for (size_t i = 0; i < c->nr; i++) {
 		rows[i] = sweep_sum(c->names[i], c->replay.predictions[i].rows, &c->costs);
-		rows[i].doubt = c->missing;
+		rows[i].doubt = c->missing ? c->missing->name : NULL;
 	}
 	err = sweep_write(stdout, c->in.format, &sweep, c->in.columns);
 	if (err)
@@ -347,7 +356,7 @@ static int print(struct command *c)
 					.policy = c->names[0],
 					.stale_tlb = stale_names[c->stale_tlb],
 					.costs = costs_source(c),
-					.missing = c->missing,
+					.missing = c->missing ? c->missing->name : NULL,
 					.rows = c->replay.predictions[0].rows,
 					.cost = &c->costs };
 	int err = replay_write(stdout, c->in.format, &report, c->in.columns);
@@ -376,11 +385,13 @@ static int replay(struct command *c, const char *path)
 	if (!readable)
 		return c->refused ? EXIT_USAGE : code;
 	if (!c->before.summary.counts.total)
-		return command_complain(path, "has no faults to replay");
+		return c->missing && c->missing->role == EVENT_ENTRY
+			       ? say_missing(path, c->missing, "")
+			       : command_complain(path, "has no faults to replay");
 	if (replay_finish(&c->replay))
 		return command_no_memory();
 	if (c->missing)
-		code = EXIT_DAMAGED;
+		code = say_missing(path, c->missing, "; rows that depend on them are marked");
 	/* the others are read as any report is */
 	c->in.report.begin = NULL;
 	c->in.report.step = NULL;
