@@ -870,6 +870,26 @@ static void test_costs_of_bench_lines(void **state)
 	ktap_release(&ktap[1]);
 }
 
+static const char copy_ktap[] =
+	"KTAP version 1\n1..1\n    KTAP version 1\n    # Subtest: s\n    1..1\n" ROW(
+		"folio_pte_batch_flags", "1", "20") ROW("folio_alloc", "100", "300")
+		ROW("folio_copy", "1000", "16000") ROW("clear_ptes", "2", "32")
+			ROW("set_ptes", "3", "48") ROW("folio_add_anon_rmap_ptes", "4", "64")
+				ROW("folio_remove_rmap_ptes", "5", "80") "    ok 1 case\nok 1 s\n";
+
+/* A fault on one page has copied one; only the PTEs are looked at, and twice. */
+static void test_costs_of_copies(void **state)
+{
+	struct ktap_result ktap = { 0 };
+	struct costs c;
+
+	read_text(&ktap, copy_ktap);
+	assert_null(costs_from_ktap(&c, &ktap, 1, false, true));
+	assert_near(cost_at(&c.copy, 16).ns, 2 * 20 + 200 + 15000 + 30 + 45 + 60 + 75);
+	assert_string_equal(costs_from_ktap(&c, &ktap, 1, true, true), "SetPageAnonExclusive");
+	ktap_release(&ktap);
+}
+
 /* A recording with faults of one class and order, all of one latency. */
 static void add_row(struct recording *rec, unsigned int order, uint64_t faults, uint64_t ptes,
 		    uint64_t latency)
@@ -940,6 +960,7 @@ int main(void)
 		cmocka_unit_test(test_time_of_batches),
 		cmocka_unit_test(test_cost_curve),
 		cmocka_unit_test(test_costs_of_bench_lines),
+		cmocka_unit_test(test_costs_of_copies),
 		cmocka_unit_test(test_costs_of_recordings),
 		cmocka_unit_test(test_costs_text),
 	};
