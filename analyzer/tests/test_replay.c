@@ -20,7 +20,7 @@
 #include "event.h"
 #include "ktap.h"
 #include "random.h"
-#include "replay.h"
+#include "replay_check.h"
 #include "report.h"
 
 #define PARENT 0x1000
@@ -39,6 +39,7 @@ static int ignore_episode(void *ctx, const struct episode *e)
 static const struct model_options model_options = { .page_shift = 12,
 						    .assumed_order = ORDER_UNKNOWN,
 						    .reuses_large = true,
+						    .faults_on_old = true,
 						    .episode = ignore_episode };
 
 static struct policy parse(const char *text)
@@ -292,7 +293,7 @@ static enum pte_state state_in(struct memory *memory, uint64_t mm, uint64_t page
 
 /*
  * A store, and the fault that a kernel which follows the rules would make of it: the recorded model
- * is asked. @flags beside FAULT_FLAG_WRITE; @vma is the pages of the VMA.
+ * is asked. @flags beside FAULT_FLAG_WRITE, 0 of a load; @vma is the pages of the VMA.
  */
 static void store(struct recorder *rec, uint64_t mm, uint64_t page, unsigned int order,
 		  uint32_t flags, struct pte_range vma, uint64_t now)
@@ -308,8 +309,9 @@ static void store(struct recorder *rec, uint64_t mm, uint64_t page, unsigned int
 				  .vma_start = BASE + vma.first * PAGE,
 				  .vma_end = BASE + (uint64_t)(vma.first + vma.nr) * PAGE,
 				  .address = BASE + page * PAGE,
-				  .flags = flags & FAULT_FLAG_UNSHARE ? flags
-								      : flags | FAULT_FLAG_WRITE,
+				  .flags = !flags || flags & FAULT_FLAG_UNSHARE
+						   ? flags
+						   : flags | FAULT_FLAG_WRITE,
 				  .has_flags = true,
 				  .has_address = true,
 				  .has_ret = true,
@@ -320,7 +322,8 @@ static void store(struct recorder *rec, uint64_t mm, uint64_t page, unsigned int
 				  .latency = 100,
 				  .order = ORDER_UNKNOWN,
 				  .worker_ptes = -1 };
-	if (!map || rec->extra_reference || !kernel_reuses(memory, &memory->mappings[map], pte)) {
+	if (!map || (flags && (rec->extra_reference ||
+			       !kernel_reuses(memory, &memory->mappings[map], pte)))) {
 		s.fault.allocated = true;
 		s.fault.order = map ? 0 : order;
 	}
@@ -368,7 +371,7 @@ static void random_steps(struct recorder *rec, uint64_t *random)
 			child = false;
 		} else {
 			store(rec, child && dice % 3 == 0 ? CHILD : PARENT,
-			      random_u64(random) % NR_PAGES, order, 0,
+			      random_u64(random) % NR_PAGES, order, FAULT_FLAG_USER,
 			      (struct pte_range){ 0, NR_PAGES }, now);
 		}
 	}
@@ -534,6 +537,7 @@ static void test_unseen_split(void **state)
  * What happened to one folio of four pages, that PARENT has populated and forked, in words:
  *
  *	0..3	PARENT stores to this page; c0, t0: CHILD, THIRD does
+ *	y0	CHILD loads from it, and faults where the PTE is old
  *	r0	another process does, by ptrace, perhaps without permission of the VMA
  *	p0	PARENT does, and a reference from elsewhere, such as a pin, is in the way
  *	u0	a read-only pin unshares the page in PARENT
@@ -576,6 +580,7 @@ static const struct rule_case {
 	{ "a folio of a PMD is not copied whole", "0 1 2 3", "cow-whole-folio", 9, 0, 4, 0, 4, 0 },
 	{ "nor is one that PTEs map", "x 0 s1 f 2 3", "cow-whole-folio", 9, 2, 2, 2, 2, 0 },
 	{ "a PMD is one entry", "x 0", "whole-folio", 9, 1, 0, 1, 0, 0 },
+	{ "a page that was read before", "y1 P c0 c1", "whole-folio", 2, 2, 0, 1, 0, 2 },
 	{ "small pages", "x 0 1 2 3", "whole-folio", 0, 4, 0, 4, 0, 0 },
 };
 
@@ -589,8 +594,9 @@ static void fork_or_exit(struct recorder *rec, enum step_kind kind, uint64_t mm,
 static void do_word(struct recorder *rec, const char *word, struct pte_range *vma,
 		    unsigned int order, uint64_t now)
 {
-	const uint64_t mm = *word == 'c' ? CHILD : *word == 't' ? THIRD : PARENT;
-	const uint32_t flags = *word == 'r'   ? FAULT_FLAG_REMOTE
+	const uint64_t mm = strchr("cy", *word) ? CHILD : *word == 't' ? THIRD : PARENT;
+	const uint32_t flags = *word == 'y'   ? 0
+			       : *word == 'r' ? FAULT_FLAG_REMOTE
 			       : *word == 'u' ? FAULT_FLAG_UNSHARE
 					      : FAULT_FLAG_USER;
 	unsigned int page = strtoul(word + !isdigit(*word), NULL, 10);
@@ -890,6 +896,40 @@ static void test_costs_of_copies(void **state)
 	ktap_release(&ktap);
 }
 
+/* 0.5 % or one fault, whichever is more; times where something changed. */
+static void test_what_misses(void **state)
+{
+	static const struct {
+		uint64_t predicted, actual;
+		enum replay_miss miss;
+	} counts[] = {
+		{ 0, 1, MISS_NONE },	    { 0, 2, MISS_COUNT },      { 101, 100, MISS_NONE },
+		{ 102, 100, MISS_COUNT },   { 995, 1000, MISS_NONE },  { 1005, 1000, MISS_NONE },
+		{ 1006, 1000, MISS_COUNT }, { 994, 1000, MISS_COUNT },
+	};
+	struct predicted_time time = { .known = true, .value = 100, .low = 90, .high = 120 };
+	struct actual actual = { .timed = true };
+	struct replay_row row = { 0 };
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		row.predicted_faults = counts[i].predicted;
+		actual = (struct actual){ .faults = counts[i].actual };
+		assert_int_equal(replay_missed(CLASS_REUSE, &row, &time, &actual), counts[i].miss);
+		assert_int_equal(replay_missed(CLASS_UNKNOWN, &row, &time, &actual), MISS_NONE);
+	}
+	row = (struct replay_row){ .predicted_faults = 1, .changed = 1 };
+	for (uint64_t t = 80; t <= 130; t += 10) {
+		actual = (struct actual){ .faults = 1, .time = t, .timed = true };
+		assert_int_equal(replay_missed(CLASS_REUSE, &row, &time, &actual),
+				 t < 90 || t > 120 ? MISS_TIME : MISS_NONE);
+		actual.timed = false;
+		assert_int_equal(replay_missed(CLASS_REUSE, &row, &time, &actual), MISS_NONE);
+	}
+	row.changed = 0;
+	actual = (struct actual){ .faults = 1, .time = 1000, .timed = true };
+	assert_int_equal(replay_missed(CLASS_REUSE, &row, &time, &actual), MISS_NONE);
+}
+
 /* A recording with faults of one class and order, all of one latency. */
 static void add_row(struct recording *rec, unsigned int order, uint64_t faults, uint64_t ptes,
 		    uint64_t latency)
@@ -961,6 +1001,7 @@ int main(void)
 		cmocka_unit_test(test_cost_curve),
 		cmocka_unit_test(test_costs_of_bench_lines),
 		cmocka_unit_test(test_costs_of_copies),
+		cmocka_unit_test(test_what_misses),
 		cmocka_unit_test(test_costs_of_recordings),
 		cmocka_unit_test(test_costs_text),
 	};
