@@ -6,7 +6,8 @@
 # usage: scripts/replay-table.sh [FOLDER]     (traces/pairs; PROGRAM names the analyzer, else build/fault-analyze)
 #
 # The policy is the knob of the kernel after, as its manifest has it. Exit 1 when counts miss by more than 0.5 %
-# and one fault in any class, or of redis by more than 2 %; or a time by more than 10 %, or its interval.
+# and one fault in any class, or of redis by more than 2 % in these and in all; or a time by more than 10 %, or
+# its interval.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
@@ -61,13 +62,14 @@ pair() {
 	def percent: if . == null then "n/a" else (. * 10 | round / 10 | tostring) + " %" end;
 	def sum(f): map(f) | if any(. == null) then null else add end;
 	def off($a; $b): if $b == 0 then (if $a == 0 then 0 else 1 end) else ($a - $b | fabs) / $b end;
+	(.rows | off(sum(.predicted_faults); sum(.actual_faults))) as $all |
 	[.rows[] | select(.class == $class and .order != null)] | (map(.order) | max) as $order |
 	map(select(.order == $order)) |
 	{ before: sum(.recorded_faults), predicted: sum(.predicted_faults), after: sum(.actual_faults),
 	  ns: sum(.predicted_ns), low: sum(.predicted_ns_interval[0]), high: sum(.predicted_ns_interval[1]),
 	  actual: sum(.actual_ns), late: any(.missed == "time") } |
 	.error = (if .actual and .ns then 100 * (.ns / .actual - 1) else null end) |
-	.bad = (((.predicted - .after | fabs) > 1 and off(.predicted; .after) > $count) or
+	.bad = ($all > $count or ((.predicted - .after | fabs) > 1 and off(.predicted; .after) > $count) or
 		.late or (.error != null and (.error | fabs) > 10) or ($exact and $status != 0)) |
 	"| \($name) | \($rule) | \(.before | shown) | \(.predicted | shown) | \(.after | shown) | " +
 	"\(.ns | kilo) | \(.low | kilo)-\(.high | kilo) | \(.actual | kilo) | \(.error | percent)" +
