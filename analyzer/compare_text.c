@@ -50,7 +50,7 @@ static void value_text(char *buf, size_t size, double value, int width)
 		snprintf(buf, size, "n/a");
 	else if (power >= width)
 		snprintf(buf, size, "%.*fe%d", width - 5, value / pow(10, power), power);
-	else if (value == floor(value) && value >= 10)
+	else if ((value == floor(value) && value >= 10) || power + 3 > width)
 		snprintf(buf, size, "%.0f", value);
 	else if (value >= 1000)
 		snprintf(buf, size, "%.1f", value);
@@ -97,7 +97,7 @@ static void interval_text(char *buf, size_t size, const struct compare_row *row,
 	part_text(low, sizeof(low), row->low);
 	part_text(high, sizeof(high), row->high);
 	if (one_exact_run(block))
-		snprintf(buf, size, "exact");
+		snprintf(buf, size, row->runs[BEFORE] && row->runs[AFTER] ? "exact" : "");
 	else if (isnan(row->low))
 		snprintf(buf, size, "n/a");
 	else

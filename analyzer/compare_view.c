@@ -125,15 +125,16 @@ static bool is_worth(const struct view *v, const struct view_name *name, size_t 
 	return sides_known(v, name, metric) || (large && row->key.class <= CLASS_COW);
 }
 
-/* Show @metric of @name, when both sides know it; waste only where there is some. */
+/* Show @metric of @name, when both sides know it; waste where there is some. */
 static bool show(const struct view *v, struct view_name *name, const char *metric)
 {
 	for (size_t m = 0; m < v->c->nr_metrics; m++) {
 		const struct compare_row *row = view_row(name, m);
+		bool wasted = is_metric(row, "waste_ptes") && row->value[AFTER] > 0;
 
-		if (!is_metric(row, metric) || sides_known(v, name, m) < NR_SIDES)
+		if (!is_metric(row, metric) || (!wasted && sides_known(v, name, m) < NR_SIDES))
 			continue;
-		if (is_metric(row, "waste_ptes") && !row->value[BEFORE] && !row->value[AFTER])
+		if (is_metric(row, "waste_ptes") && !wasted)
 			continue;
 		if (!strncmp(metric, "ptes_per_fault", 14) && !is_worth(v, name, m))
 			continue;

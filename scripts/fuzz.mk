@@ -55,7 +55,7 @@ $(OUT)/tests/gen_fuzz_seeds: $(OUT)/tests/gen_fuzz_seeds.o $(OUT)/libfault.a $(W
 
 # recordings that fit into an input are seeds as they are
 $(FUZZ)/seeds/.made: $(OUT)/tests/gen_fuzz_seeds scripts/fuzz.mk $(wildcard traces/lab/*.dat \
-		traces/pairs/*-64k-*.dat analyzer/tests/data/ktap/*.ktap)
+		traces/pairs/*-64k-*.dat traces/costs/*.ktap analyzer/tests/data/ktap/*.ktap)
 	$(Q)rm -rf $(@D) && mkdir -p $(@D)
 	$(Q)$< $(@D) $(filter traces/lab/%,$^)
 	$(Q)mkdir $(@D)/model $(@D)/ktap && cp $(filter %.ktap,$^) $(@D)/ktap

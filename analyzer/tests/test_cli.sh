@@ -420,6 +420,8 @@ test_help() {
 		[ "$(wc -L <"$tmp/out")" -le 100 ] || wrong "$ran: wider than a terminal"
 	done
 	good --version
+	[ "$(cat "$tmp/out")" = "fault-analyze $(cat "$(dirname "$FAULT_ANALYZE")/version")" ] ||
+		wrong "$ran: not what make has found"
 }
 
 test_mixed_list() {

@@ -112,6 +112,16 @@ test_full_disk_of_files() {
 		exits 2
 		says "fault-analyze: "
 	done
+	for line in "${printers[@]}"; do
+		[[ $line == *json* && $line != *text* ]] || continue
+		ran="fault-analyze $line (into a file of 1 KiB at most)"
+		status=0
+		# shellcheck disable=SC2086 # words
+		(trap '' XFSZ && ulimit -f 1 && exec "$FAULT_ANALYZE" $line) >"$tmp/out" 2>"$tmp/err" || status=$?
+		exits 2
+		says "fault-analyze: standard output: File too large"
+		is_no_json
+	done
 }
 
 test_closed_pipe() {
