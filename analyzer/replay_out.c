@@ -273,9 +273,9 @@ static const struct column columns[] = {
 };
 /* clang-format on */
 
-#define TEXT_COLUMNS                                                             \
-	"class,order,folio_bytes,level,recorded_faults,predicted_faults,"        \
-	"recorded_faults_per_pte,predicted_faults_per_pte,recorded_ns,"          \
+#define TEXT_COLUMNS                                                      \
+	"class,order,folio_bytes,level,recorded_faults,predicted_faults," \
+	"recorded_faults_per_pte,predicted_faults_per_pte,recorded_ns,"   \
 	"predicted_ns,recorded_mean_ns,predicted_mean_ns,waste_ptes"
 #define TEXT_VALIDATE                                                            \
 	"class,order,folio_bytes,level,recorded_faults,predicted_faults,"        \
