@@ -26,7 +26,7 @@ static struct pte_range reuse_window(const struct policy *p, const struct mappin
  * The block that arm64 maps with the contiguous bit: CONT_PTES, 64K of 4K pages, 2M of 16K and of
  * 64K (arch/arm64/include/asm/pgtable-hwdef.h).
  */
-static uint32_t contpte_pages(uint32_t page_size)
+uint32_t policy_contpte(uint32_t page_size)
 {
 	switch (page_size) {
 	case 16384:
@@ -97,7 +97,7 @@ static const char *take_word(struct policy *p, const char *word, size_t len,
 		p->reuse = row->reuse;
 	p->copies_whole |= row->copies_whole;
 	if (row->contpte)
-		p->window = contpte_pages(machine->page_size);
+		p->window = policy_contpte(machine->page_size);
 	else if (row->reuse == reuse_window)
 		return take_window(p, word + name_len, len - name_len, machine);
 	return NULL;

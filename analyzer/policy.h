@@ -24,6 +24,9 @@ struct policy {
 	uint32_t window;   /* PTEs, a power of two; of those that use it */
 };
 
+/* PTEs of the block that arm64 maps with the contiguous bit. */
+uint32_t policy_contpte(uint32_t page_size);
+
 /* What a parser of policies has to know of the recording. */
 struct policy_machine {
 	uint32_t page_size; /* bytes */

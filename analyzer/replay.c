@@ -43,6 +43,7 @@ static int open_prediction(const struct replay *r, struct prediction *p,
 	p->rows = calloc(1, sizeof(*p->rows));
 	if (!p->rows)
 		return -ENOMEM;
+	p->rows->block = policy_contpte(1u << options.page_shift);
 	options.policy = &p->policy;
 	options.episode = predicted_episode;
 	options.ctx = p;
@@ -200,8 +201,7 @@ static bool mean_of(const struct replay_row *row, double *mean)
 
 /*
  * What a fault on one page of such a folio takes, by the mean of those recorded; of another order
- * where there is none. Where reuse of a small folio takes less, it is that: what a single page of a
- * large folio costs more, as taking a contpte block of arm64 apart, a batch does not do.
+ * where there is none.
  */
 static bool single_time(const struct replay_rows *rows, enum fault_class class, unsigned int order,
 			enum fault_level level, double *mean)
@@ -210,9 +210,19 @@ static bool single_time(const struct replay_rows *rows, enum fault_class class, 
 
 	for (unsigned int o = 0; o < NR_ORDERS && !known; o++)
 		known = mean_of(&rows->row[class][o][LEVEL_PTE], mean);
-	if (known && class == CLASS_REUSE && rows->small_reuses >= ENOUGH)
-		*mean = fmin(*mean, (double)rows->small_reuse_time / rows->small_reuses);
 	return known;
+}
+
+/*
+ * The same of a batch that takes whole blocks. Where reuse of a small folio takes less, it is that:
+ * what a single page of a large folio costs more, as taking a contpte block of arm64 apart, such a
+ * batch does not do.
+ */
+static double block_time(const struct replay_rows *rows, enum fault_class class, double mean)
+{
+	if (class != CLASS_REUSE || rows->small_reuses < ENOUGH)
+		return mean;
+	return fmin(mean, (double)rows->small_reuse_time / rows->small_reuses);
 }
 
 /*
@@ -230,6 +240,7 @@ struct predicted_time replay_time(const struct replay_rows *rows, enum fault_cla
 	const struct cost *cost = class == CLASS_COW ? &costs->copy : &costs->reuse;
 	struct predicted_time t = { .known = true };
 	struct hist_slot *batches;
+	uint64_t blocks = 0;
 	double mean = 0;
 	size_t nr;
 
@@ -239,7 +250,13 @@ struct predicted_time replay_time(const struct replay_rows *rows, enum fault_cla
 	batches = hist_sorted(&row->batches, &nr);
 	if (!batches && nr)
 		return (struct predicted_time){ 0 };
-	t.value = t.low = t.high = row->kept_time + row->changed * mean;
+	for (size_t i = 0; i < nr; i++)
+		blocks += batches[i].value >= rows->block ? batches[i].count : 0;
+	/* those on what was taken for a PMD have kept their times */
+	blocks = blocks < row->changed ? blocks : row->changed;
+	t.value = row->kept_time + (row->changed - blocks) * mean +
+		  blocks * block_time(rows, class, mean);
+	t.low = t.high = t.value;
 	for (size_t i = 0; i < nr; i++) {
 		const struct cost_point extra = cost_at(cost, batches[i].value);
 

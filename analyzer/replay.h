@@ -36,6 +36,7 @@ struct replay_rows {
 	struct replay_row filtered; /* what the filter does not count */
 	/* reuse of small folios, also where the filter does not count it */
 	uint64_t small_reuses, small_reuse_time;
+	uint32_t block; /* PTEs that a batch takes along without taking them apart */
 };
 
 struct replay;

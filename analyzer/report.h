@@ -15,7 +15,8 @@ struct report_options {
 	/* Called with each step and, for a fault, what the model made of it; or NULL. */
 	int (*step)(void *ctx, const struct steps *steps, const struct step *step,
 		    const struct outcome *o);
-	/* Called with each episode that passes the filters, and who took its first fault; or NULL. */
+	/* Called with each episode that passes the filters, and who took its first fault; or NULL.
+	 */
 	int (*episode)(void *ctx, const struct episode *e, const char *comm);
 	void *ctx;
 };
