@@ -140,11 +140,23 @@ static void open_streams(struct timeline *t)
 		for (size_t j = 0; j < b->nr_cpus; j++, s++) {
 			pages_open(&s->pages, t->tf, b, &b->cpus[j], t->layouts[i].page_size,
 				   t->nr_streams);
+			if (t->ahead.started)
+				s->pages.ahead = &t->ahead;
 			s->layout = &t->layouts[i];
 			s->next.cpu = b->cpus[j].cpu;
 		}
 	}
 	t->tree[0] = play_first(t, 1);
+}
+
+/* Whether anything of it has to be unpacked. */
+static bool has_chunks(const struct tracefile *tf)
+{
+	for (size_t i = 0; i < tf->nr_buffers; i++) {
+		if (tf->buffers[i].compressed)
+			return true;
+	}
+	return false;
 }
 
 int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_layout *layout)
@@ -161,6 +173,8 @@ int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_la
 		return -ENOMEM;
 	for (size_t i = 0; i < tf->nr_buffers; i++)
 		t->layouts[i] = buffer_layout(layout, &tf->buffers[i]);
+	if (has_chunks(tf))
+		ahead_open(&t->ahead, &tf->unpacker);
 	open_streams(t);
 	return 0;
 }
@@ -226,6 +240,7 @@ void timeline_close(struct timeline *t)
 {
 	for (size_t i = 0; i < t->nr_streams && t->streams; i++)
 		pages_close(&t->streams[i].pages);
+	ahead_close(&t->ahead);
 	free(t->streams);
 	free(t->layouts);
 	free(t->tree);

@@ -26,6 +26,7 @@ struct contender {
 
 struct timeline {
 	struct tracefile *tf;
+	struct ahead ahead;
 	struct page_layout *layouts; /* one a buffer; owned */
 	struct stream *streams;	     /* owned */
 	size_t nr_streams;

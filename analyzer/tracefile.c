@@ -463,6 +463,7 @@ void tracefile_close(struct tracefile *tf)
 	free(tf->path);
 	trace_clock_release(&tf->clock);
 	unpacker_close(&tf->unpacker);
+	free(tf->shared.bytes);
 	damages_release(&tf->damages);
 	if (tf->fd >= 0)
 		close(tf->fd);

@@ -48,6 +48,13 @@ struct trace_section {
 	uint64_t offset, size; /* of the section's header (v7) or of the text (v6); size 0: none */
 };
 
+/* A chunk that streams share which have no room for their own. */
+struct shared_chunk {
+	uint8_t *bytes;
+	size_t room;
+	uint64_t offset; /* of its block in the file; 0: of none */
+};
+
 /* All zero is closed. Everything it points to is owned. */
 struct tracefile {
 	char *path;
@@ -72,6 +79,8 @@ struct tracefile {
 	uint64_t cpu_data_size; /* likewise */
 	uint64_t metadata_size; /* bytes of sections and options that were read, unpacked */
 	uint64_t chunks_size;	/* bytes of unpacked chunks that `pages` holds */
+	uint64_t coming_size;	/* and of those that are unpacked ahead */
+	struct shared_chunk shared;
 	uint32_t sections_read[TRACE_SECTION_IDS]; /* v7: how many of each id */
 	struct damages damages;
 };
