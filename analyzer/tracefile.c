@@ -40,12 +40,16 @@ struct trace_buffer *tracefile_add_buffer(struct tracefile *tf)
 	return &list[tf->nr_buffers++];
 }
 
-/* Data of CPUs follow each other, each from the next page on. */
+/*
+ * Data of CPUs follow each other, each from the next page on. What is compressed begins with a word
+ * that trace-cmd's sizes leave out.
+ */
 static void check_gap(struct tracefile *tf, const struct trace_buffer *b, uint64_t next)
 {
 	uint64_t page = tf->page_size > b->page_size ? tf->page_size : b->page_size;
+	uint64_t word = b->compressed ? 4 : 0;
 
-	if (b->data_end && next > b->data_end && next - b->data_end >= page)
+	if (b->data_end && next > b->data_end && next - b->data_end >= page + word)
 		damage_add(&tf->damages, b->data_end, "%llu bytes of CPU data belong to no CPU",
 			   (unsigned long long)(next - b->data_end));
 }

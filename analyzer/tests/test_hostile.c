@@ -187,6 +187,21 @@ static void test_metadata_that_unpacks_to_much(void **state)
 	close(fd);
 }
 
+/* The next page but for the word that a compressed CPU's size leaves out is no gap. */
+static void test_size_without_its_word(void **state)
+{
+	for (int more = 0; more < 2; more++) {
+		struct tracefile tf = { .fd = -1, .size = 1 << 20, .page_size = 4096 };
+		struct trace_buffer b = { .compressed = true };
+
+		assert_int_equal(tracefile_add_cpu(&tf, &b, 0, 4096, 8189 - more), 0);
+		assert_int_equal(tracefile_add_cpu(&tf, &b, 1, 16384, 100), 0);
+		assert_int_equal(tf.damages.nr, more);
+		free(b.cpus);
+		damages_release(&tf.damages);
+	}
+}
+
 /* Many CPUs, each of which holds a chunk that unpacks to 32 MiB. */
 static void test_chunks_that_unpack_to_much(void **state)
 {
@@ -503,6 +518,7 @@ int main(void)
 		cmocka_unit_test(test_lies_about_cpus),
 		cmocka_unit_test(test_event_of_no_bytes),
 		cmocka_unit_test(test_metadata_that_unpacks_to_much),
+		cmocka_unit_test(test_size_without_its_word),
 		cmocka_unit_test(test_chunks_that_unpack_to_much),
 		cmocka_unit_test(test_clock_overflows),
 		cmocka_unit_test(test_forks_of_forks),
