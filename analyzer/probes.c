@@ -249,7 +249,7 @@ static int bind_returns(struct probes *p, const struct formats *f, const struct 
 			pr.is_return = false;
 			found = true;
 			add_probe(p, &pr);
-		} else if (bind_return(p, &pr, e)) {
+		} else if (format_field(e, "__probe_func") && bind_return(p, &pr, e)) {
 			if (names->exit && pr.role != EVENT_WORKER)
 				pr.role = EVENT_NONE;
 			add_probe(p, &pr);
@@ -316,7 +316,8 @@ int probes_bind(struct probes *p, const struct formats *f, const struct probe_na
 		return err;
 	for (size_t i = 0; i < f->nr; i++) {
 		if (is_free(p, &f->list[i]) &&
-		    (bind_fixed(p, &pr, &f->list[i]) || bind_fork_copy(p, &pr, &f->list[i])))
+		    (bind_fixed(p, &pr, &f->list[i]) || (format_field(&f->list[i], "__probe_ip") &&
+							 bind_fork_copy(p, &pr, &f->list[i]))))
 			add_probe(p, &pr);
 	}
 	err = bind_returns(p, f, names, reason);
