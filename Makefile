@@ -143,12 +143,12 @@ calibrate: $(OUT)/tests/test_calibration
 deps:
 	$(Q)scripts/deps.sh
 
-BENCH_PROGRAMS := $(addprefix $(OUT)/tests/,gen_recording bench_walk bench_libtracecmd)
+BENCH_PROGRAMS := $(addprefix $(OUT)/tests/,gen_recording bench_walk bench_libtracecmd bench_unpack)
 
-## bench: measure against a bare walk, libtracecmd and trace-cmd (BENCH_EVENTS, BENCH_RUNS)
+## bench: measure speed, growth and memory, beside what else reads recordings (BENCH_PARTS, BENCH_EVENTS)
 bench: deps
 	$(Q)$(MAKE) --no-print-directory all $(BENCH_PROGRAMS)
-	$(Q)scripts/bench.sh $(PROGRAM) $(OUT)/tests
+	$(Q)scripts/bench.sh $(PROGRAM) $(OUT)/tests $(BENCH_PARTS)
 
 ## install: put the program and its plot scripts under $(DESTDIR)$(PREFIX)
 install: all

@@ -1,82 +1,199 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Measures fault-analyze report side by side with a bare walk of the same pages, with libtracecmd and
-# with trace-cmd report, in one run on one core, warm cache.
+# Measures fault-analyze report: side by side with a bare walk of the same pages, with libtracecmd,
+# with trace-cmd report and with the decompressor alone; how its cost grows; what memory it takes.
+# Every figure is the least of several runs, taken in turn, on one core unless it says two, with the
+# recording in the page cache. Where that is allowed, runs have real-time priority.
 #
-# usage: bench.sh PROGRAM FOLDER-OF-BENCH-PROGRAMS
+# usage: bench.sh PROGRAM FOLDER-OF-BENCH-PROGRAMS [PART...]
 #
-# BENCH_EVENTS (30000000) events a recording, BENCH_RUNS (5) runs of each, taken in turn; what is
-# shown is the least processor time of each, and its ratio to the walk's. BENCH_DIR keeps recordings.
+# The parts are speed, packed, start, growth and memory; all when none is named. BENCH_EVENTS
+# (30000000) events of a recording of the speed part, BENCH_RUNS (5) runs of each, BENCH_SIZE_MB
+# (4096) of the recording whose memory is measured. BENCH_DIR keeps recordings.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-[ $# -eq 2 ] || die "usage: bench.sh PROGRAM FOLDER"
+[ $# -ge 2 ] || die "usage: bench.sh PROGRAM FOLDER [PART...]"
 program=$1 tests=$2
-events=${BENCH_EVENTS:-30000000} runs=${BENCH_RUNS:-5}
+shift 2
+parts=${*:-speed packed start growth memory}
+events=${BENCH_EVENTS:-30000000} runs=${BENCH_RUNS:-5} size_mb=${BENCH_SIZE_MB:-4096}
 dir=${BENCH_DIR:-$cache_dir/bench}
 mkdir -p "$dir"
 declare -A best count
+quiet=()
+chrt -f 1 true 2>/dev/null && quiet=(chrt -f 1)
 
-# record NAME ARGUMENTS...: makes a recording unless one of the same arguments is there
+# record NAME ARGUMENTS...: makes a recording unless one of the same arguments is there, and reads it
+# once; count[NAME] is how many events it has
 record() {
-	local file=$dir/$1.dat
+	local name=$1 file=$dir/$1.dat
 	shift
-	if [ "$(cat "$file.args" 2>/dev/null)" != "$*" ]; then
+	if [ "$(sed 's/ events .*//' "$file.made" 2>/dev/null)" != "$*" ]; then
 		say "making $file"
-		"$tests/gen_recording" "$@" "$file" >/dev/null
-		echo "$*" >"$file.args"
+		echo "$* $("$tests/gen_recording" "$@" "$file")" >"$file.made"
 	fi
-	cat "$file" >/dev/null # warm
+	count[$name]=$(sed 's/.* events //' "$file.made")
+	cat "$file" >/dev/null
 }
 
-# measure KEY COMMAND...: the least user + system time of COMMAND under KEY, in ms
+# measure KEY CPUS COMMAND...: the least time of COMMAND on these CPUs under KEY, in µs: of the
+# processor, or where CPUS names two the time that passes
 measure() {
-	local key=$1 ms
-	shift
+	local key=$1 cpus=$2 us
+	shift 2
 	TIMEFORMAT='%U %S'
-	ms=$({ time taskset -c 0 "$@" >"$dir/out" 2>&1; } 2>&1 | awk '{print int(1000 * ($1 + $2))}')
-	if [ -z "${best[$key]:-}" ] || [ "$ms" -lt "${best[$key]}" ]; then
-		best[$key]=$ms
+	[[ $cpus != *,* ]] || TIMEFORMAT='%R 0'
+	us=$({ time taskset -c "$cpus" "${quiet[@]}" "$@" >"$dir/out" 2>&1; } 2>&1 |
+		awk '{ print int(1e6 * ($1 + $2)) }')
+	[ "$us" -gt 0 ] || us=1
+	if [ -z "${best[$key]:-}" ] || [ "$us" -lt "${best[$key]}" ]; then
+		best[$key]=$us
 	fi
 }
 
-# row KEY EVENTS LABEL WALK-KEY
+# row LABEL KEY EVENTS [KEY2 NOTE]...: time and rate of KEY, and how many times as fast as KEY2
 row() {
-	local ms=${best[$1]} walk=${best[$4]}
-	[ "$ms" -gt 0 ] || ms=1
-	awk -v ms="$ms" -v n="$2" -v l="$3" -v w="$walk" 'BEGIN {
-		printf "  %-28s %8d ms %8.2f M events/s %6.2f of the walk\n", l, ms, n / ms / 1000, w / ms
+	local label=$1 us=${best[$2]} n=$3 notes=
+	shift 3
+	while [ $# -gt 0 ]; do
+		notes+=$(awk -v a="${best[$1]}" -v b="$us" -v t="$2" \
+			'BEGIN { printf "  %.2f %s", a / b, t }')
+		shift 2
+	done
+	awk -v us="$us" -v n="$n" -v l="$label" -v notes="$notes" 'BEGIN {
+		printf "  %-28s %8.1f ms %7.2f M events/s%s\n", l, us / 1000, n / us, notes
 	}'
 }
 
-record reuse -k reuse -n "$events"
-record random -k random -n "$events"
-record small -k reuse -n 1000
-for kind in reuse random; do
-	count[$kind]=$("$program" report -F tsv -o events "$dir/$kind.dat" | sed -n 2p)
-done
-for ((run = 0; run < runs; run++)); do
-	for kind in reuse random; do
-		measure "$kind-walk" "$tests/bench_walk" "$dir/$kind.dat"
-		measure "$kind-report" "$program" report "$dir/$kind.dat"
-		measure "$kind-library" "$tests/bench_libtracecmd" "$dir/$kind.dat"
-	done
-	measure start "$program" report "$dir/small.dat"
-done
-if command -v trace-cmd >/dev/null; then
+speed() {
+	record reuse -k reuse -n "$events"
+	record random -k random -n "$events"
 	record few -k reuse -n 1000000
-	measure few-tracecmd trace-cmd report "$dir/few.dat"
-	few=$("$program" report -F tsv -o events "$dir/few.dat" | sed -n 2p)
-fi
-for kind in reuse random; do
-	echo "$kind: ${count[$kind]} events"
-	row $kind-walk "${count[$kind]}" "bare walk" $kind-walk
-	row $kind-report "${count[$kind]}" "fault-analyze report" $kind-walk
-	row $kind-library "${count[$kind]}" "libtracecmd, pairing only" $kind-walk
+	for ((run = 0; run < runs; run++)); do
+		for kind in reuse random; do
+			measure "$kind-walk" 0 "$tests/bench_walk" "$dir/$kind.dat"
+			measure "$kind-report" 0 "$program" report "$dir/$kind.dat"
+			measure "$kind-library" 0 "$tests/bench_libtracecmd" "$dir/$kind.dat"
+		done
+	done
+	for kind in reuse random; do
+		echo "$kind: ${count[$kind]} events"
+		row "bare walk" $kind-walk "${count[$kind]}"
+		row "libtracecmd, pairing only" $kind-library "${count[$kind]}"
+		row "fault-analyze report" $kind-report "${count[$kind]}" \
+			$kind-walk "of the walk" $kind-library "times libtracecmd"
+	done
+	if command -v trace-cmd >/dev/null; then
+		measure few-report 0 "$program" report "$dir/few.dat"
+		measure few-tracecmd 0 trace-cmd report "$dir/few.dat"
+		echo "reuse, the first ${count[few]} events"
+		row "trace-cmd report" few-tracecmd "${count[few]}"
+		row "fault-analyze report" few-report "${count[few]}" few-tracecmd "times trace-cmd"
+	fi
+}
+
+# Times of a compressed recording are not as regular as an instruction count: --jitter.
+packed() {
+	for kind in zstd zlib; do
+		record $kind -k reuse -j 1000 -z $kind -n $((events / 3))
+		for ((run = 0; run < runs; run++)); do
+			measure $kind-alone 0 "$tests/bench_unpack" "$dir/$kind.dat"
+			measure $kind-one 0 "$program" report "$dir/$kind.dat"
+			cp "$dir/out" "$dir/out.one"
+			[ "$(nproc)" -eq 1 ] || measure $kind-two 0,1 "$program" report "$dir/$kind.dat"
+			cmp "$dir/out" "$dir/out.one" || die "one thread and two do not report the same"
+		done
+		echo "reuse, packed by $kind: ${count[$kind]} events"
+		row "the decompressor alone" $kind-alone "${count[$kind]}"
+		row "report, one CPU" $kind-one "${count[$kind]}" $kind-alone "of it"
+		[ -z "${best[$kind-two]:-}" ] ||
+			row "report, two CPUs" $kind-two "${count[$kind]}" $kind-alone "of it"
+	done
+}
+
+start() {
+	record small -k reuse -n 1000
+	for ((run = 0; run < 4 * runs; run++)); do
+		measure small 0,1 "$program" report "$dir/small.dat"
+	done
+	printf 'start-up: a report of %d events takes %d ms\n' "${count[small]}" \
+		$((best[small] / 1000))
+}
+
+# grow LABEL FIRST NAME...: the cost of an event in each recording, beside that in FIRST
+grow() {
+	local label=$1 first=$2
+	shift 2
+	for ((run = 0; run < runs; run++)); do
+		for name in "$@"; do
+			measure "$name" 0 "$program" report "$dir/$name.dat"
+		done
+	done
+	for name in "$@"; do
+		awk -v us="${best[$name]}" -v n="${count[$name]}" -v l="$label ${name#*-}" \
+			-v us1="${best[$first]}" -v n1="${count[$first]}" 'BEGIN {
+			printf "  %-28s %8.1f ms %7.1f ns an event  %.2f times the first\n", l,
+				us / 1000, us * 1000 / n, (us / n) / (us1 / n1)
+		}'
+	done
+}
+
+growth() {
+	local sizes=() cpus=() tasks=()
+	for n in 1 2 4 8; do
+		record "size-$n" -k reuse -n $((n * events / 6))
+		sizes+=("size-$n")
+	done
+	for n in 1 4 16 64 256; do
+		record "cpus-$n" -k random -c "$n" -t 1000 -n $((events / 6))
+		cpus+=("cpus-$n")
+	done
+	for n in 1 10 100 1000 10000; do
+		record "tasks-$n" -k random -c 1 -t "$n" -n $((events / 6))
+		tasks+=("tasks-$n")
+	done
+	echo "growth"
+	grow "reuse, times as large:" size-1 "${sizes[@]}"
+	grow "random, CPUs:" cpus-1 "${cpus[@]}"
+	grow "random, tasks:" tasks-1 "${tasks[@]}"
+}
+
+# peak FILE: the most memory that a report of it takes, in KiB
+peak() {
+	/usr/bin/time -f %M "$program" report "$1" 2>&1 >/dev/null | tail -n 1
+}
+
+# folios LABEL CPUS ORDER: what a live folio of that order takes. In random recordings 262144 are
+# alive together, each in the parent and, after a fork, in its child.
+folios() {
+	local name=folios-$2-$3 kib
+	record "$name" -k random -c "$2" -o "$3" -s $((1 << (30 + $3))) -n 3000000
+	kib=$(peak "$dir/$name.dat")
+	printf '  524288 live folios of %s, %d CPUs: %d KiB, %.1f bytes a folio over a small one\n' \
+		"$1" "$2" "$kib" "$(awk "BEGIN { print ($kib - $base) / 512 }")"
+}
+
+memory() {
+	local base kib
+	[ -x /usr/bin/time ] || { echo "memory: not measured, no /usr/bin/time" && return; }
+	record large -k reuse -n $((size_mb * 24000))
+	record small -k reuse -n 1000
+	base=$(peak "$dir/small.dat")
+	kib=$(peak "$dir/large.dat")
+	echo "memory"
+	printf '  a recording of %d MB takes at most %d KiB, a small one %d KiB\n' \
+		$(($(stat -c %s "$dir/large.dat") >> 20)) "$kib" "$base"
+	folios 4K 1 0
+	folios 4K 64 0
+	folios 4K 256 0
+	folios 64K 1 4
+}
+
+for part in $parts; do
+	case $part in
+	speed | packed | start | growth | memory) $part ;;
+	*) die "no part $part: they are speed, packed, start, growth and memory" ;;
+	esac
 done
-echo "start-up, report of 1000 events: ${best[start]} ms"
-if [ -n "${few:-}" ]; then
-	awk -v ms="${best[few-tracecmd]}" -v n="$few" \
-		'BEGIN { printf "trace-cmd report of %d events: %.2f M events/s\n", n, n / ms / 1000 }'
-fi

@@ -37,6 +37,7 @@ struct options {
 	uint64_t range_size; /* bytes */
 	unsigned int order;
 	unsigned int nr_cpus, nr_tasks;
+	unsigned int jitter_ns;
 };
 
 struct generator {
@@ -44,6 +45,14 @@ struct generator {
 	struct tw_vma vma;
 	uint64_t pfn; /* of the range's first page */
 };
+
+/* Of a machine that does not take the same time twice: 0 to the jitter that was asked for. */
+static uint64_t jitter(const struct generator *g, uint64_t seed)
+{
+	seed = (seed ^ seed >> 31) * 0xbf58476d1ce4e5b9ULL;
+	seed = (seed ^ seed >> 29) * 0x94d049bb133111ebULL;
+	return (seed >> 32) % (g->opt.jitter_ns + 1);
+}
 
 /*
  * One store that faults: exception, entry, what it allocated, exit. nr_populated counts pages, this
@@ -55,7 +64,7 @@ static void store_fault(struct trace_writer *w, struct tw_at at, const struct ge
 	uint64_t address = g->vma.start + page * PAGE_SIZE + 8;
 
 	tw_page_fault(w, at, true, address, 0x401608, populates ? NOT_PRESENT : PROTECTED);
-	at.ts += 1284;
+	at.ts += 1284 + jitter(g, at.ts);
 	tw_fault_entry(w, at, &g->vma, address, FLAGS);
 	if (populates) {
 		at.ts += 1400;
@@ -65,7 +74,7 @@ static void store_fault(struct trace_writer *w, struct tw_at at, const struct ge
 		tw_rss_stat(w, at, true, 1, nr_populated * PAGE_SIZE);
 		at.ts += 1185;
 	} else {
-		at.ts += 2780 + page % 32;
+		at.ts += 2780 + page % 32 + jitter(g, at.ts);
 	}
 	tw_fault_exit(w, at, 0);
 }
@@ -108,13 +117,13 @@ static int generate_reuse(struct trace_writer *w, unsigned int cpu, void *ctx)
 		ts += 1000;
 		for (uint64_t page = 0; page < nr_pages; page += per_folio) {
 			store_fault(w, TW_AT(cpu, ts, pid), g, page, true, page + per_folio);
-			ts += CPU_TURN_NS;
+			ts += CPU_TURN_NS + jitter(g, ts);
 		}
 		fork_and_exit(w, TW_AT(cpu, ts, pid), g->vma.mm, MM(1));
 		ts += 1000;
 		for (uint64_t page = 0; page < nr_pages; page++) {
 			store_fault(w, TW_AT(cpu, ts, pid), g, page, false, 0);
-			ts += CPU_TURN_NS;
+			ts += CPU_TURN_NS + jitter(g, ts);
 		}
 		tw_process_exit(w, TW_AT(cpu, ts, pid), "gen", true);
 		tw_exit_mmap(w, TW_AT(cpu, ts + 100, pid), g->vma.mm);
@@ -180,6 +189,7 @@ static void usage(FILE *to)
 	      "  -o, --order N            of the folios [4; random: 0]\n"
 	      "  -c, --cpus N             [1; random: 64]\n"
 	      "  -t, --tasks N            [1; random: 1000]\n"
+	      "  -j, --jitter NS          of the times in a fault, 1000 at most [0]\n"
 	      "  -z, --compression NAME   none (default), zstd or zlib\n"
 	      "  -f, --format 6|7         version of the file [7]\n"
 	      "  -b, --subbuf BYTES       sub-buffer size [4096]\n"
@@ -242,6 +252,9 @@ static bool parse_option(int option, const char *arg, struct options *opt, struc
 	case 't':
 		opt->nr_tasks = value;
 		return value < RESERVED_PID - PID;
+	case 'j':
+		opt->jitter_ns = value;
+		return value <= 1000;
 	case 'f':
 		config->version = value;
 		return value == 6 || value == 7;
@@ -299,6 +312,7 @@ int main(int argc, char **argv)
 		{ "order", required_argument, NULL, 'o' },
 		{ "cpus", required_argument, NULL, 'c' },
 		{ "tasks", required_argument, NULL, 't' },
+		{ "jitter", required_argument, NULL, 'j' },
 		{ "compression", required_argument, NULL, 'z' },
 		{ "format", required_argument, NULL, 'f' },
 		{ "subbuf", required_argument, NULL, 'b' },
@@ -312,7 +326,7 @@ int main(int argc, char **argv)
 	bool order_given = false;
 	int option, err;
 
-	while ((option = getopt_long(argc, argv, "k:n:s:o:c:t:z:f:b:eh", longs, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "k:n:s:o:c:t:j:z:f:b:eh", longs, NULL)) != -1) {
 		if (option == 'h') {
 			usage(stdout);
 			return 0;
