@@ -269,8 +269,8 @@ void model_prefetch(struct model *m, uint64_t mm_id, uint64_t vpn, bool entered)
 		memory_prefetch_slot(&m->memory, mm, vpn);
 }
 
-static int do_fault(struct model *m, const struct fault *f, const struct outcome *recorded,
-		    struct outcome *o)
+static flatten int do_fault(struct model *m, const struct fault *f, const struct outcome *recorded,
+			    struct outcome *o)
 {
 	struct access a = { .fault = f, .outcome = o, .recorded = recorded };
 	int err;

@@ -83,7 +83,7 @@ const struct summary_row *summary_find(const struct summary *s, const struct fau
 	return place ? s->rows[place - 1] : NULL;
 }
 
-int summary_add_fault(struct summary *s, const struct fault *f, const struct outcome *o)
+flatten int summary_add_fault(struct summary *s, const struct fault *f, const struct outcome *o)
 {
 	struct summary_row *row;
 	int err = 0;
