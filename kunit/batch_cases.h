@@ -43,38 +43,36 @@ struct write_fault_case {
 	const char *copied;	/* after it, where a copy takes the folio, and reuse one PTE */
 };
 
-#define STORE(users)	FAULT_STORE, USED_##users
-#define FORCE(users)	FAULT_FORCE, USED_##users
-#define UNSHARE(users)	FAULT_UNSHARE, USED_##users
-
 static const struct write_fault_case write_fault_cases[] = {
-	{ "alone, first page", "rrrr", 0, STORE(ALONE), "wrrr", "wwww", "wrrr" },
-	{ "alone, middle page", "rrrr", 2, STORE(ALONE), "rrwr", "wwww", "rrwr" },
-	{ "alone, last page", "rrrr", 3, STORE(ALONE), "rrrw", "wwww", "rrrw" },
-	{ "writable neighbours", "wrrw", 1, STORE(ALONE), "wwrw", "wwww", "wwrw" },
-	{ "exclusive neighbours", "xrxr", 1, STORE(ALONE), "xwxr", "wwww", "xwxr" },
-	{ "page known to be exclusive", "rxrr", 1, STORE(ALONE), "rwrr", "rwrr", "rwrr" },
-	{ "only one left", "wwrw", 2, STORE(ALONE), "wwww", "wwww", "wwww" },
-	{ "NUMA-hinting neighbour", "rnrr", 0, STORE(ALONE), "wnrr", "wnww", "wnrr" },
-	{ "uffd-wp neighbour", "rurr", 2, STORE(ALONE), "ruwr", "wuww", "ruwr" },
-	{ "uffd-rwp neighbour", "rrpr", 0, STORE(ALONE), "wrpr", "wwpw", "wrpr" },
-	{ "hole", "r.rr", 0, STORE(ALONE), "w.rr", "w.ww", "w.rr" },
-	{ "one page mapped", "r...", 0, STORE(ALONE), "c...", "c...", "c..." },
-	{ "shared", "rrrr", 1, STORE(BY_CHILD), "rcrr", "rcrr", "CCCC" },
-	{ "shared, exclusive neighbour", "rrxr", 1, STORE(BY_CHILD), "rcxr", "rcxr", "rcxr" },
-	{ "shared, NUMA-hinting neighbour", "rrnr", 0, STORE(BY_CHILD), "crnr", "crnr", "crnr" },
-	{ "shared, uffd-wp neighbour", "urrr", 1, STORE(BY_CHILD), "ucrr", "ucrr", "ucrr" },
-	{ "shared, hole", "r.rr", 2, STORE(BY_CHILD), "r.cr", "r.cr", "r.cr" },
-	{ "extra reference", "rrrr", 1, STORE(BY_KERNEL), "rcrr", "rcrr", "CCCC" },
-	{ "extra reference, exclusive", "rxrr", 1, STORE(BY_KERNEL), "rwrr", "rwrr", "rwrr" },
-	{ "without VM_WRITE", "rrrr", 1, FORCE(ALONE), "rxrr", "rxrr", "rxrr" },
-	{ "without VM_WRITE, shared", "rrrr", 1, FORCE(BY_CHILD), "rerr", "rerr", "rerr" },
-	{ "unshare, alone", "rrrr", 1, UNSHARE(ALONE), "rxrr", "rxrr", "rxrr" },
-	{ "unshare, shared", "rrrr", 1, UNSHARE(BY_CHILD), "rerr", "rerr", "rerr" },
+	{ "alone, first page", "rrrr", 0, FAULT_STORE, USED_ALONE, "wrrr", "wwww", "wrrr" },
+	{ "alone, middle page", "rrrr", 2, FAULT_STORE, USED_ALONE, "rrwr", "wwww", "rrwr" },
+	{ "alone, last page", "rrrr", 3, FAULT_STORE, USED_ALONE, "rrrw", "wwww", "rrrw" },
+	{ "writable neighbours", "wrrw", 1, FAULT_STORE, USED_ALONE, "wwrw", "wwww", "wwrw" },
+	{ "exclusive neighbours", "xrxr", 1, FAULT_STORE, USED_ALONE, "xwxr", "wwww", "xwxr" },
+	{ "page known to be exclusive", "rxrr", 1, FAULT_STORE, USED_ALONE,
+	  "rwrr", "rwrr", "rwrr" },
+	{ "only one left", "wwrw", 2, FAULT_STORE, USED_ALONE, "wwww", "wwww", "wwww" },
+	{ "NUMA-hinting neighbour", "rnrr", 0, FAULT_STORE, USED_ALONE, "wnrr", "wnww", "wnrr" },
+	{ "uffd-wp neighbour", "rurr", 2, FAULT_STORE, USED_ALONE, "ruwr", "wuww", "ruwr" },
+	{ "uffd-rwp neighbour", "rrpr", 0, FAULT_STORE, USED_ALONE, "wrpr", "wwpw", "wrpr" },
+	{ "hole", "r.rr", 0, FAULT_STORE, USED_ALONE, "w.rr", "w.ww", "w.rr" },
+	{ "one page mapped", "r...", 0, FAULT_STORE, USED_ALONE, "c...", "c...", "c..." },
+	{ "shared", "rrrr", 1, FAULT_STORE, USED_BY_CHILD, "rcrr", "rcrr", "CCCC" },
+	{ "shared, exclusive neighbour", "rrxr", 1, FAULT_STORE, USED_BY_CHILD,
+	  "rcxr", "rcxr", "rcxr" },
+	{ "shared, NUMA-hinting neighbour", "rrnr", 0, FAULT_STORE, USED_BY_CHILD,
+	  "crnr", "crnr", "crnr" },
+	{ "shared, uffd-wp neighbour", "urrr", 1, FAULT_STORE, USED_BY_CHILD,
+	  "ucrr", "ucrr", "ucrr" },
+	{ "shared, hole", "r.rr", 2, FAULT_STORE, USED_BY_CHILD, "r.cr", "r.cr", "r.cr" },
+	{ "extra reference", "rrrr", 1, FAULT_STORE, USED_BY_KERNEL, "rcrr", "rcrr", "CCCC" },
+	{ "extra reference, exclusive", "rxrr", 1, FAULT_STORE, USED_BY_KERNEL,
+	  "rwrr", "rwrr", "rwrr" },
+	{ "without VM_WRITE", "rrrr", 1, FAULT_FORCE, USED_ALONE, "rxrr", "rxrr", "rxrr" },
+	{ "without VM_WRITE, shared", "rrrr", 1, FAULT_FORCE, USED_BY_CHILD,
+	  "rerr", "rerr", "rerr" },
+	{ "unshare, alone", "rrrr", 1, FAULT_UNSHARE, USED_ALONE, "rxrr", "rxrr", "rxrr" },
+	{ "unshare, shared", "rrrr", 1, FAULT_UNSHARE, USED_BY_CHILD, "rerr", "rerr", "rerr" },
 };
-
-#undef STORE
-#undef FORCE
-#undef UNSHARE
 
 #endif /* BATCH_CASES_H */

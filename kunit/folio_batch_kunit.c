@@ -2717,6 +2717,7 @@ static struct live *live_create_file(struct kunit *test, unsigned int order, uns
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, l);
+	allow_anon_order(test, 0);
 	l->test = test;
 	l->nr = min(1U << order, (unsigned int)PTRS_PER_PTE - 1);
 	area = kunit_vm_mmap(test, NULL, 0, LIVE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, 0);
@@ -3410,7 +3411,7 @@ static u64 bench_rmap_call(struct bench_state *b, unsigned int nr, bool batched,
 /* In each round, against the coarseness of the clock; a multiple of the 16 phases. */
 static unsigned int bench_calls(unsigned int nr)
 {
-	return IS_ENABLED(CONFIG_UML) ? 16 : clamp(16384 / nr, 32U, 256U);
+	return IS_ENABLED(CONFIG_UML) ? 16 : clamp(4096 / nr, 16U, 256U);
 }
 
 /* What reading the clock adds to @calls measurements. */

@@ -8,6 +8,7 @@
 
 #include <kunit/resource.h>
 #include <linux/highmem.h>
+#include <linux/khugepaged.h>
 #include <linux/mm.h>
 #include <linux/mm_inline.h>
 #include <linux/mman.h>
@@ -35,32 +36,50 @@ struct live {
 };
 
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
-struct anon_orders {
+struct thp_settings {
+	unsigned long flags;
 	unsigned long always;
+	unsigned long madvise;
 	unsigned long inherit;
 };
 
-static inline void restore_anon_orders(void *data)
+static inline void thp_set(const struct thp_settings *to)
 {
-	struct anon_orders *before = data;
-
-	WRITE_ONCE(huge_anon_orders_always, before->always);
-	WRITE_ONCE(huge_anon_orders_inherit, before->inherit);
+	WRITE_ONCE(transparent_hugepage_flags, to->flags);
+	WRITE_ONCE(huge_anon_orders_always, to->always);
+	WRITE_ONCE(huge_anon_orders_madvise, to->madvise);
+	WRITE_ONCE(huge_anon_orders_inherit, to->inherit);
 }
 
-/* Lets anonymous faults allocate folios of @order and no others until the test ends. */
+static inline void thp_restore(void *before)
+{
+	thp_set(before);
+	start_stop_khugepaged();
+}
+
+/*
+ * Lets anonymous faults allocate folios of @order and no others until the test ends; khugepaged,
+ * which might collapse what PTEs map, does not run in the meantime.
+ */
 static inline void allow_anon_order(struct kunit *test, unsigned int order)
 {
-	struct anon_orders *before = kunit_kzalloc(test, sizeof(*before), GFP_KERNEL);
+	struct thp_settings *before = kunit_kzalloc(test, sizeof(*before), GFP_KERNEL);
+	struct thp_settings to = { };
 
 	if (order == PMD_ORDER && !has_transparent_hugepage())
 		kunit_skip(test, "this machine has no huge pages");
 	KUNIT_ASSERT_NOT_NULL(test, before);
+	before->flags = READ_ONCE(transparent_hugepage_flags);
 	before->always = READ_ONCE(huge_anon_orders_always);
+	before->madvise = READ_ONCE(huge_anon_orders_madvise);
 	before->inherit = READ_ONCE(huge_anon_orders_inherit);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, restore_anon_orders, before), 0);
-	WRITE_ONCE(huge_anon_orders_always, order ? BIT(order) : 0);
-	WRITE_ONCE(huge_anon_orders_inherit, 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, thp_restore, before), 0);
+	to.flags = before->flags & ~(BIT(TRANSPARENT_HUGEPAGE_FLAG) |
+				     BIT(TRANSPARENT_HUGEPAGE_REQ_MADV_FLAG));
+	thp_set(&to);
+	start_stop_khugepaged();
+	to.always = order ? BIT(order) : 0;
+	thp_set(&to);
 }
 #else
 static inline void allow_anon_order(struct kunit *test, unsigned int order)

@@ -64,6 +64,7 @@ table() {
 
 main() {
 	export ARCH=${ARCH:-x86_64} CONFIG=latency FILTER=folio_batch.bench_helpers ACCEL=tcg
+	export MINUTES=${MINUTES:-60}
 	# One CPU, one ns an instruction; on x86-64 the kernel is told that its TSC runs at 1 GHz and is to be trusted.
 	# The CPU is the one of the lab's recordings: how a page is copied, for one, depends on it.
 	export QEMU_ARGS='-icount shift=0,sleep=off -cpu max'

@@ -135,6 +135,7 @@ expect 'calls a good run good' kunit
 expect 'leaves the tree under test alone' test ! -e "$work/tree/mm/tests"
 expect 'says that the build fails, and where the log is' ends_with '.log' kunit BUILD=1
 expect 'fails where a case fails' ends_with 'not all cases passed' kunit STATUS=1
+expect 'fails where a run is cut off' ends_with 'not all cases passed' kunit SAYS='Ran 9 tests: passed: 9, errors: 2'
 expect 'fails where no case ran' ends_with 'no case ran' kunit SAYS='Ran 9 tests: skipped: 9'
 for words in 'WARNING: mm/memory.c:1 at f' '[ 1.0] BUG: unable to handle page fault' 'Bad page map in process' \
 	'------------[ cut here ]------------' 'Kernel panic - not syncing' 'BUG: KASAN: use-after-free'; do
