@@ -28,6 +28,7 @@ compile() {
 	local log=$here/../build/kunit/style-$arch.log
 	ARCH=$arch KVER=7.3 STEP=build "$here/kunit.sh"
 	[ "$arch" != arm64 ] || cross=(CROSS_COMPILE=aarch64-linux-gnu-)
+	lock "$cache_dir/kunit/7.3/lock"
 	rm -f "${objects[@]/#/$build/}"
 	make -s -C "$tree" O="$build" ARCH="$arch" "${cross[@]}" W=1 C=1 CHECK="$checker" "${objects[@]}" \
 		>"$log" 2>&1 || die "the suites do not compile with W=1: see $log"
@@ -45,7 +46,7 @@ main() {
 	need sparse sparse
 	write_checker
 	for arch; do
-		compile "$arch" || failed=1
+		(compile "$arch") || failed=1
 	done
 	perl "$cache_dir/kunit/7.3/tree/scripts/checkpatch.pl" --no-tree --strict --terse --show-types \
 		--file "${suite[@]}" || failed=1
