@@ -17,7 +17,7 @@
 #   STOP      set to end QEMU with the first failure
 #   JOBS      compile jobs (the CPUs)
 #   OUT       where the results go (build/kunit)
-#   TREE      a name for the scratch tree, where several are wanted (KVER)
+#   TREE      a name for the scratch tree, where several are wanted (KVER, with PATCH KVER-patched)
 #   PATCH     a command that changes the scratch tree; gets its path
 #   STEP      build, run or all (all)
 #
@@ -186,8 +186,8 @@ main() {
 	ktap=$out/$name.ktap
 	rm -f "$log" "$ktap"
 
-	tree=$cache_dir/kunit/${TREE:-$kver}/tree
-	[ -z "$ksrc" ] || tree=$cache_dir/kunit/$(realpath "$ksrc" | sha256sum | cut -c1-12)/tree
+	tree=$cache_dir/kunit/${TREE:-$kver${PATCH:+-patched}}/tree
+	[ -z "$ksrc" ] || tree=$cache_dir/kunit/$(realpath "$ksrc" | sha256sum | cut -c1-12)${PATCH:+-patched}/tree
 	objects=${tree%/tree}/$arch-$config
 	lock "$objects.lock"
 	if [ "$step" != run ]; then
