@@ -125,10 +125,13 @@ struct vma *memory_search_vma(struct memory *m, uint32_t mm, uint64_t start, uin
 static inline struct vma *memory_vma(struct memory *m, uint32_t mm, uint64_t start, uint64_t end)
 {
 	struct mm *owner = &m->mms[mm];
-	struct vma *last = owner->vmas + owner->last_vma;
 
-	if (likely(owner->last_vma < owner->nr_vmas && last->start == start && last->end == end))
-		return last;
+	if (likely(owner->last_vma < owner->nr_vmas)) {
+		struct vma *last = &owner->vmas[owner->last_vma];
+
+		if (likely(last->start == start && last->end == end))
+			return last;
+	}
 	return memory_search_vma(m, mm, start, end);
 }
 
