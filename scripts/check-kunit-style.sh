@@ -26,7 +26,7 @@ write_checker() {
 compile() {
 	local arch=$1 cross=() tree=$cache_dir/kunit/7.3/tree build=$cache_dir/kunit/7.3/$1-correctness object
 	local log=$here/../build/kunit/style-$arch.log
-	ARCH=$arch KVER=7.3 STEP=build "$here/kunit.sh"
+	ARCH=$arch KVER=7.3 STEP=build "$here/kunit.sh" || exit 1
 	[ "$arch" != arm64 ] || cross=(CROSS_COMPILE=aarch64-linux-gnu-)
 	lock "$cache_dir/kunit/7.3/lock"
 	rm -f "${objects[@]/#/$build/}"
