@@ -134,8 +134,8 @@ main() {
 		[[ $wanted = all || $wanted = "$row" || $wanted = "$record_name" ]] || continue
 		[[ $only_arch = any || $only_arch = "$arch" ]] || continue
 		found=1
-		[[ $sides != *before* ]] || record before "$before"
-		[[ $sides != *after* ]] || record after "$after"
+		[[ $sides != *before* ]] || (record before "$before")
+		[[ $sides != *after* ]] || (record after "$after")
 	done 3<"$here/lab/rows"
 	[ -n "$found" ] || die "no row $wanted for $arch in scripts/lab/rows"
 }
