@@ -43,6 +43,7 @@ for recording in "$top"/traces/pairs/*.dat; do
 done
 verdict both_sides x86_64
 verdict both_sides arm64
+verdict one_generation x86_64
 verdict one_generation arm64
 printf '[  PASSED  ] %d test(s).\n' "$good"
 [ "$bad" = 0 ] || printf '[  FAILED  ] %d test(s).\n' "$bad"
