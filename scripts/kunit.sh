@@ -86,33 +86,6 @@ make_tree() {
 	[ -z "${PATCH:-}" ] || "$PATCH" "$tree"
 }
 
-# Puts a qemu-system-$1 first in PATH that kunit.py's habits are corrected in: it is not asked to try KVM,
-# since kunit.py leaves no choice, and where STOP is set it ends with the first failure.
-wrap_qemu() {
-	local qemu
-	qemu=$(command -v "qemu-system-$1")
-	mkdir -p "$objects.bin"
-	cat >"$objects.bin/qemu-system-$1" <<-EOF
-		#!/bin/bash
-		# Written by ${0##*/}, which says why.
-		arguments=()
-		for argument; do
-			case \$argument:$accel in
-			kvm:tcg | hvf:tcg) unset "arguments[-1]" ;;
-			*) arguments+=("\$argument") ;;
-			esac
-		done
-		[ -n "\${STOP:-}" ] || exec $qemu "\${arguments[@]}"
-		exec 3< <(exec $qemu "\${arguments[@]}")
-		trap "kill \$!" EXIT
-		trap exit TERM
-		sed -u '/^ *not ok /q' <&3 &
-		wait \$!
-	EOF
-	chmod +x "$objects.bin/qemu-system-$1"
-	PATH=$objects.bin:$PATH
-}
-
 # kunit.py's command $1, ended after $2 minutes, with the options that build and exec share.
 kunit_py() {
 	local command=$1 limit=$2 option
@@ -145,8 +118,8 @@ run() {
 	done
 	[ "$arch" = um ] || [ -z "${QEMU_ARGS:-}" ] || options+=(--qemu_args "$QEMU_ARGS")
 	case $arch in
-	x86_64) wrap_qemu x86_64 ;;
-	arm64) wrap_qemu aarch64 ;;
+	x86_64) wrap_qemu x86_64 "$objects.bin" "$accel" ;;
+	arm64) wrap_qemu aarch64 "$objects.bin" "$accel" ;;
 	esac
 	status=0
 	exec {both}> >(tee -a "$log")

@@ -39,3 +39,31 @@ limited() {
 	trap - INT TERM
 	return $status
 }
+
+# wrap_qemu MACHINE FOLDER ACCEL: puts a qemu-system-MACHINE first in PATH that kunit.py's habits are corrected in:
+# with ACCEL tcg it is not asked to try KVM, since kunit.py leaves no choice and a KVM that opens may still not run;
+# where STOP is set it ends with the first failure. FOLDER holds it.
+wrap_qemu() {
+	local qemu
+	qemu=$(command -v "qemu-system-$1")
+	mkdir -p "$2"
+	cat >"$2/qemu-system-$1" <<-EOF
+		#!/bin/bash
+		# Written by ${0##*/}; lib.sh says why.
+		arguments=()
+		for argument; do
+			case \$argument:$3 in
+			kvm:tcg | hvf:tcg) unset "arguments[-1]" ;;
+			*) arguments+=("\$argument") ;;
+			esac
+		done
+		[ -n "\${STOP:-}" ] || exec $qemu "\${arguments[@]}"
+		exec 3< <(exec $qemu "\${arguments[@]}")
+		trap "kill \$!" EXIT
+		trap exit TERM
+		sed -u '/^ *not ok /q' <&3 &
+		wait \$!
+	EOF
+	chmod +x "$2/qemu-system-$1"
+	PATH=$2:$PATH
+}

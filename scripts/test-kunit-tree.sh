@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Does what a reviewer does: installs the suite into a kernel tree, runs kunit.py there as it stands, removes it.
 #
-# usage: [KVER=7.3|6.12] scripts/test-kunit-tree.sh [ARCH...]        (um x86_64 arm64)
+# usage: [KVER=7.3|6.12] [ACCEL=tcg|kvm] scripts/test-kunit-tree.sh [ARCH...]        (um x86_64 arm64)
 #
 # Each tree is a scratch copy of Debian's source in the cache. kunit.py gets no option of ours: its own
 # configuration, its own build folder. A cold run takes a quarter of an hour an architecture; what kunit.py says is
-# in build/kunit/tree-ARCH.log. Exit 1 when a run fails, when no case ran, or when a file of the tree differs
-# after "install-kunit.sh --remove".
+# in build/kunit/tree-ARCH.log. QEMU runs without KVM; ACCEL=kvm lets kunit.py try it. Exit 1 when a run fails, when
+# no case ran, or when a file of the tree differs after "install-kunit.sh --remove".
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
 . "$here/lib.sh"
 kver=${KVER:-7.3}
+accel=${ACCEL:-tcg}
 out=$here/../build/kunit
 minutes=90
 
@@ -21,8 +22,14 @@ run() {
 	local arch=$1 options=()
 	case $arch in
 	um) ;;
-	x86_64) options=(--arch=x86_64) ;;
-	arm64) options=(--arch=arm64 --cross_compile=aarch64-linux-gnu-) ;;
+	x86_64)
+		options=(--arch=x86_64)
+		wrap_qemu x86_64 "$tree.bin" "$accel"
+		;;
+	arm64)
+		options=(--arch=arm64 --cross_compile=aarch64-linux-gnu-)
+		wrap_qemu aarch64 "$tree.bin" "$accel"
+		;;
 	*) die "no ARCH $arch: um, x86_64 or arm64" ;;
 	esac
 	cd "$tree"
