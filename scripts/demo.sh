@@ -21,3 +21,12 @@ printf '\n$ fault-analyze folios -F tsv --class cow … | head -n 4\n'
 printf '\nAll recordings, by class and order, in total:\n'
 printf '\n$ fault-analyze report traces/lab/*.dat\n'
 "$program" report traces/lab/*.dat | sed -n '/^total of/,$p'
+printf '\nBefore and after a patch, for a mail:\n'
+for pair in x86_64-reuse-64k arm64-cow-64k x86_64-redis-64k; do
+	run compare --commit-message "traces/pairs/$pair-before.dat" -- "traces/pairs/$pair-after.dat"
+done
+printf '\nThat after, predicted from before, and held against it:\n'
+run replay --policy whole-folio --costs traces/costs/x86_64-7.3.ktap --class reuse,cow \
+	--validate traces/pairs/x86_64-reuse-64k-after.dat traces/pairs/x86_64-reuse-64k-before.dat
+printf '\nAll pairs:\n\n$ scripts/lab-table.sh\n'
+ANALYZE=$program scripts/lab-table.sh
