@@ -15,6 +15,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lab/boot.sh"
 out=${OUT:-$here/../build/lab/selftests}
 boot_minutes=120
+memory=3G # khugepaged wants huge pages when much has run before it
 
 # run SIDE PARAMETERS: leaves what the programs said in $out/$arch-SIDE.
 run() {

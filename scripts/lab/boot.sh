@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # How a guest of the lab is started and judged. Sourced, never run. Needs arch, name (for messages), work (an
-# empty folder of this run) and lib.sh.
+# empty folder of this run) and lib.sh; memory is what it has (1G).
 
 boot_minutes=${BOOT_MINUTES:-15}
 trouble='^(\[[^]]*\] ?)?(WARNING|BUG|Oops|Kernel panic)|cut here|Bad page'
@@ -12,7 +12,7 @@ trouble='^(\[[^]]*\] ?)?(WARNING|BUG|Oops|Kernel panic)|cut here|Bad page'
 qemu_line() {
 	local kernel=$1 initrd=$2 host=$3 parameters=$4
 	# shellcheck disable=SC2054 # QEMU's commas
-	local common=(-smp 1 -m 1G -nodefaults -no-user-config -display none -serial stdio -no-reboot
+	local common=(-smp 1 -m "${memory:-1G}" -nodefaults -no-user-config -display none -serial stdio -no-reboot
 		-icount shift=0,sleep=off -rtc base=2026-01-01,clock=vm
 		-fsdev "local,id=host,path=$host,security_model=none" -device virtio-9p-pci,fsdev=host,mount_tag=host
 		-kernel "$kernel" -initrd "$initrd")
