@@ -10,16 +10,15 @@
 #include "command.h"
 #include "cost_files.h"
 #include "ktap.h"
-
-#define MAGIC "\x17\x08\x44"
+#include "tracefile.h"
 
 static bool is_recording(const char *path)
 {
-	char magic[3] = "";
+	char magic[3] = ""; /* of what a file begins with, the bytes that no text has */
 	struct stat st;
 	FILE *f = !stat(path, &st) && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
 	bool is = f && fread(magic, 1, sizeof(magic), f) == sizeof(magic) &&
-		  !memcmp(magic, MAGIC, sizeof(magic));
+		  !memcmp(magic, TRACEFILE_MAGIC, sizeof(magic));
 
 	if (f)
 		fclose(f);

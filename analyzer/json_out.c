@@ -113,3 +113,13 @@ int json_write(FILE *out, struct json_object *value)
 	json_object_put(value);
 	return text ? output_error(out) : -ENOMEM;
 }
+
+int json_write_document(FILE *out, struct json_object *value)
+{
+	int err = json_write(out, value);
+
+	if (err)
+		return err;
+	putc('\n', out);
+	return output_flush(out);
+}

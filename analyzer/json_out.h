@@ -16,6 +16,9 @@ void real_text(char *buf, size_t size, double value);
 /* Write one JSON value without spaces and give it back. Returns 0 or -errno; -ENOMEM for NULL. */
 int json_write(FILE *out, struct json_object *value);
 
+/* The same for a value that is all of a document: it ends its line, and @out is flushed. */
+int json_write_document(FILE *out, struct json_object *value);
+
 /* A JSON string of @text, NULL for NULL; bytes that are no UTF-8 become U+FFFD. */
 struct json_object *json_text(const char *text);
 

@@ -79,6 +79,22 @@ void replay_episode(struct replay *r, const struct episode *e);
 /* The recording has ended. 0 or -ENOMEM. */
 int replay_finish(struct replay *r);
 
+/* The place of a row among struct replay_rows. */
+struct replay_place {
+	enum fault_class class;
+	unsigned int order;
+	enum fault_level level;
+};
+
+/* The place after @at others, in the order in which rows are shown; false behind the last. */
+static inline bool replay_place_at(unsigned int at, struct replay_place *place)
+{
+	*place = (struct replay_place){ .class = at / (NR_ORDERS * NR_LEVELS),
+					.order = at / NR_LEVELS % NR_ORDERS,
+					.level = at % NR_LEVELS };
+	return at < NR_CLASSES * NR_ORDERS * NR_LEVELS;
+}
+
 /* A time that is predicted, and its interval. */
 struct predicted_time {
 	bool known;

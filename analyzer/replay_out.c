@@ -13,7 +13,7 @@
 struct out_row {
 	const struct replay_report *report;
 	const struct replay_row *row;
-	unsigned int class, order, level;
+	struct replay_place place;
 	struct predicted_time time;
 	struct actual actual; /* where there is an AFTER */
 };
@@ -37,29 +37,29 @@ static const struct cell unknown = { .type = CELL_UNKNOWN };
 
 static struct cell get_class(const void *row, const struct column *c)
 {
-	return text(fault_class_names[((const struct out_row *)row)->class]);
+	return text(fault_class_names[((const struct out_row *)row)->place.class]);
 }
 
 static struct cell get_order(const void *row, const struct column *c)
 {
 	const struct out_row *r = row;
 
-	return r->order == ORDER_UNKNOWN ? unknown : count(r->order);
+	return r->place.order == ORDER_UNKNOWN ? unknown : count(r->place.order);
 }
 
 static struct cell get_size(const void *row, const struct column *c)
 {
 	const struct out_row *r = row;
 
-	if (r->order == ORDER_UNKNOWN)
+	if (r->place.order == ORDER_UNKNOWN)
 		return unknown;
 	return (struct cell){ .type = CELL_SIZE,
-			      .count = (uint64_t)r->report->before->page_size << r->order };
+			      .count = (uint64_t)r->report->before->page_size << r->place.order };
 }
 
 static struct cell get_level(const void *row, const struct column *c)
 {
-	return text(fault_level_names[((const struct out_row *)row)->level]);
+	return text(fault_level_names[((const struct out_row *)row)->place.level]);
 }
 
 static struct cell get_recorded_faults(const void *row, const struct column *c)
@@ -181,7 +181,7 @@ static enum replay_miss missed(const struct out_row *r)
 {
 	if (!r->report->after)
 		return MISS_NONE;
-	return replay_missed(r->class, r->row, &r->time, &r->actual);
+	return replay_missed(r->place.class, r->row, &r->time, &r->actual);
 }
 
 static struct cell get_missed(const void *row, const struct column *c)
@@ -201,8 +201,8 @@ static struct json_object *json_missed(const void *row, const struct column *c)
 /* What the recording lacks makes rows of the classes that depend on it doubtful. */
 static const char *doubt(const struct out_row *r)
 {
-	bool depends = r->class == CLASS_REUSE || r->class == CLASS_COW ||
-		       r->class == CLASS_SPURIOUS || r->class == CLASS_UNKNOWN;
+	bool depends = r->place.class == CLASS_REUSE || r->place.class == CLASS_COW ||
+		       r->place.class == CLASS_SPURIOUS || r->place.class == CLASS_UNKNOWN;
 
 	return depends ? r->report->missing : NULL;
 }
@@ -297,19 +297,18 @@ static bool is_shown(const struct out_row *r)
 /* Go through the rows that have something. Returns false at the end. */
 static bool next_row(const struct replay_report *report, struct out_row *r, unsigned int *at)
 {
-	for (; *at < NR_CLASSES * NR_ORDERS * NR_LEVELS; ++*at) {
+	struct replay_place p;
+
+	while (replay_place_at((*at)++, &p)) {
 		*r = (struct out_row){ .report = report,
-				       .class = *at / (NR_ORDERS * NR_LEVELS),
-				       .order = *at / NR_LEVELS % NR_ORDERS,
-				       .level = *at % NR_LEVELS };
-		r->row = &report->rows->row[r->class][r->order][r->level];
+				       .row = &report->rows->row[p.class][p.order][p.level],
+				       .place = p };
 		if (report->after)
-			r->actual = replay_actual(report->after, r->class, r->order, r->level);
+			r->actual = replay_actual(report->after, p.class, p.order, p.level);
 		r->actual.timed = r->actual.timed && report->after_is_timed;
 		if (!is_shown(r))
 			continue;
-		r->time = replay_time(report->rows, r->class, r->order, r->level, report->cost);
-		++*at;
+		r->time = replay_time(report->rows, p.class, p.order, p.level, report->cost);
 		return true;
 	}
 	return false;
@@ -320,7 +319,6 @@ static int write_json(FILE *out, const struct replay_report *report)
 	struct json_object *root = json_object_new_object();
 	struct json_object *list = json_object_new_array();
 	struct out_row r;
-	int err;
 
 	if (!root || !list) {
 		json_object_put(root);
@@ -337,10 +335,7 @@ static int write_json(FILE *out, const struct replay_report *report)
 		json_object_array_add(list,
 				      columns_json(columns, sizeof(columns) / sizeof(*columns), 0,
 						   &r, report->before->time_is_ns));
-	err = json_write(out, root);
-	if (!err)
-		putc('\n', out);
-	return err ? err : output_flush(out);
+	return json_write_document(out, root);
 }
 
 static void write_head(FILE *out, const struct replay_report *report)

@@ -16,11 +16,10 @@ struct sweep_row sweep_sum(const char *policy, const struct replay_rows *rows,
 			   const struct costs *costs)
 {
 	struct sweep_row sum = { .policy = policy, .one_fault = NAN };
+	struct replay_place p;
 
-	for (unsigned int at = 0; at < NR_CLASSES * NR_ORDERS * NR_LEVELS; at++) {
-		unsigned int class = at / (NR_ORDERS * NR_LEVELS);
-		unsigned int order = at / NR_LEVELS % NR_ORDERS, level = at % NR_LEVELS;
-		const struct replay_row *row = &rows->row[class][order][level];
+	for (unsigned int at = 0; replay_place_at(at, &p); at++) {
+		const struct replay_row *row = &rows->row[p.class][p.order][p.level];
 		struct predicted_time t;
 
 		sum.recorded += row->recorded_faults;
@@ -28,9 +27,9 @@ struct sweep_row sweep_sum(const char *policy, const struct replay_rows *rows,
 		sum.waste += row->waste_ptes;
 		if (!row->predicted_faults)
 			continue;
-		t = replay_time(rows, class, order, level, costs);
+		t = replay_time(rows, p.class, p.order, p.level, costs);
 		sum.time += t.known ? t.value : NAN;
-		if (class == CLASS_REUSE && order && order != ORDER_UNKNOWN && t.known)
+		if (p.class == CLASS_REUSE && p.order && p.order != ORDER_UNKNOWN && t.known)
 			sum.one_fault = fmax(sum.one_fault, t.value / row->predicted_faults);
 	}
 	return sum;
@@ -116,7 +115,6 @@ static int write_json(FILE *out, const struct sweep *s)
 {
 	struct json_object *root = json_object_new_object();
 	struct json_object *list = json_object_new_array();
-	int err;
 
 	if (!root || !list) {
 		json_object_put(root);
@@ -129,10 +127,7 @@ static int write_json(FILE *out, const struct sweep *s)
 	for (size_t i = 0; i < s->nr; i++)
 		json_object_array_add(list, columns_json(columns, NR_COLUMNS, 0, &s->rows[i],
 							 s->before->time_is_ns));
-	err = json_write(out, root);
-	if (!err)
-		putc('\n', out);
-	return err ? err : output_flush(out);
+	return json_write_document(out, root);
 }
 
 int sweep_write(FILE *out, enum format format, const struct sweep *s, const char *list)

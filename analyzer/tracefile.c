@@ -11,8 +11,7 @@
 #include "grow.h"
 #include "tracefile.h"
 
-#define MAGIC	   "\x17\x08\x44tracing"
-#define MAGIC_SIZE 10
+#define MAGIC_SIZE (sizeof(TRACEFILE_MAGIC) - 1)
 
 /* An event system's name is part of a file's: 64 bytes in the kernel */
 #define MAX_SYSTEM_NAME 255
@@ -348,7 +347,7 @@ static int read_long_header(struct tracefile *tf, struct cursor *c)
 	long number;
 
 	cursor_bytes(c, magic, MAGIC_SIZE);
-	if (c->failed || memcmp(magic, MAGIC, MAGIC_SIZE)) {
+	if (c->failed || memcmp(magic, TRACEFILE_MAGIC, MAGIC_SIZE)) {
 		damage_add(&tf->damages, 0, "not a trace.dat recording");
 		return -ENOTSUP;
 	}

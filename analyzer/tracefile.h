@@ -16,6 +16,8 @@
 #include "trace_clock.h"
 #include "unpack.h"
 
+#define TRACEFILE_MAGIC "\x17\x08\x44tracing" /* what a file begins with */
+
 /* A text copied from the traced machine: a format file, header_page, the saved command lines. */
 struct trace_text {
 	char *system; /* event system, NULL for the others; owned */
