@@ -46,12 +46,10 @@ static int grow(struct faults *f)
 	return 0;
 }
 
-/* The task of @pid, made when it is new; NULL when out of memory. Moves the others. */
 static noinline struct task *find_task(struct faults *f, int32_t pid)
 {
-	struct task *t;
+	struct task *t = slot_of(f, f->tasks, f->room, pid);
 
-	t = slot_of(f, f->tasks, f->room, pid);
 	if (t->used)
 		return f->last = t;
 	if (2 * f->nr_tasks >= f->room) {
@@ -64,6 +62,7 @@ static noinline struct task *find_task(struct faults *f, int32_t pid)
 	return f->last = t;
 }
 
+/* The task of @pid, made when it is new; NULL when out of memory. Moves the others. */
 static struct task *task_of(struct faults *f, int32_t pid)
 {
 	return likely(f->last && f->last->pid == pid) ? f->last : find_task(f, pid);
