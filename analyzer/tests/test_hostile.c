@@ -385,6 +385,25 @@ static int resize(void *ctx, const struct steps *steps)
 	return ftruncate(how[0], how[1]);
 }
 
+/* Read the recording, whose size becomes @percent of what it was when its metadata is read. */
+static void read_resized(struct recording *rec, unsigned int percent)
+{
+	struct report_options options = { .begin = resize };
+	const char *reason;
+	size_t size;
+	uint8_t *data;
+	char path[32];
+	off_t how[2];
+
+	data = file_bytes(temp_path, &size);
+	how[0] = memory_file(data, size, path);
+	how[1] = size * percent / 100;
+	options.ctx = how;
+	assert_int_equal(report_read(path, &options, rec, &reason), 0);
+	close(how[0]);
+	free(data);
+}
+
 static void test_file_shrinks(void **state)
 {
 	static const struct tw_config configs[] = { { .version = 6 },
@@ -393,25 +412,13 @@ static void test_file_shrinks(void **state)
 						    { .compression = TW_ZLIB } };
 
 	for (size_t i = 0; i < 4; i++) {
-		struct report_options options = { .begin = resize };
 		struct recording rec = { 0 };
-		const char *reason;
-		size_t size;
-		uint8_t *data;
-		char path[32];
-		off_t how[2];
 
 		write_recording(&configs[i], 10000);
-		data = file_bytes(temp_path, &size);
-		how[0] = memory_file(data, size, path);
-		how[1] = size / 2;
-		options.ctx = how;
-		assert_int_equal(report_read(path, &options, &rec, &reason), 0);
+		read_resized(&rec, 50);
 		assert_true(rec.damages.nr > 0);
 		assert_true(rec.events < 50000);
 		recording_release(&rec);
-		close(how[0]);
-		free(data);
 	}
 }
 
@@ -419,25 +426,13 @@ static void test_file_shrinks(void **state)
 static void test_file_grows(void **state)
 {
 	static const struct tw_config config = { .version = 7 };
-	struct report_options options = { .begin = resize };
 	struct recording rec = { 0 };
-	const char *reason;
-	size_t size;
-	uint8_t *data;
-	char path[32];
-	off_t how[2];
 
 	write_recording(&config, 1000);
-	data = file_bytes(temp_path, &size);
-	how[0] = memory_file(data, size, path);
-	how[1] = 3 * size;
-	options.ctx = how;
-	assert_int_equal(report_read(path, &options, &rec, &reason), 0);
+	read_resized(&rec, 300);
 	assert_int_equal(rec.damages.nr, 0);
 	assert_int_equal(rec.events, 5000);
 	recording_release(&rec);
-	close(how[0]);
-	free(data);
 }
 
 /* Whether the text is JSON from its first to its last byte. */

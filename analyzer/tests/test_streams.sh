@@ -99,26 +99,26 @@ test_full_disk() {
 	done
 }
 
-# A disk that fills while files are written: a limit on their size, an error instead of a signal.
+# run_filling LINE: a disk that fills while files are written: a limit on their size, an error instead of a signal.
+run_filling() {
+	ran="fault-analyze $1 (files of 1 KiB at most)"
+	status=0
+	# shellcheck disable=SC2086 # words
+	(trap '' XFSZ && ulimit -f 1 && exec "$FAULT_ANALYZE" $1) >"$tmp/out" 2>"$tmp/err" || status=$?
+	exits 2
+}
+
 test_full_disk_of_files() {
 	local line
 
 	for line in "plot -o $tmp/small $before" "report --html $tmp/small.html $before" \
 		"compare --html $tmp/small.html $before $after"; do
-		ran="fault-analyze $line (files of 1 KiB at most)"
-		status=0
-		# shellcheck disable=SC2086 # words
-		(trap '' XFSZ && ulimit -f 1 && exec "$FAULT_ANALYZE" $line) >"$tmp/out" 2>"$tmp/err" || status=$?
-		exits 2
+		run_filling "$line"
 		says "fault-analyze: "
 	done
 	for line in "${printers[@]}"; do
 		[[ $line == *json* && $line != *text* ]] || continue
-		ran="fault-analyze $line (into a file of 1 KiB at most)"
-		status=0
-		# shellcheck disable=SC2086 # words
-		(trap '' XFSZ && ulimit -f 1 && exec "$FAULT_ANALYZE" $line) >"$tmp/out" 2>"$tmp/err" || status=$?
-		exits 2
+		run_filling "$line"
 		says "fault-analyze: standard output: File too large"
 		is_no_json
 	done
