@@ -11,17 +11,6 @@ suite=("$here"/../kunit/*.[ch])
 objects=(mm/tests/folio_batch_kunit.o mm/tests/folio_batch_patches_kunit.o)
 checker=$cache_dir/kunit/sparse
 
-# Released sparse knows neither __typeof_unqual__ (7.3's make then leaves it out with a mere warning) nor that
-# the __builtin_strlen() of a literal is a constant (each MODULE_LICENSE() then is an error).
-write_checker() {
-	mkdir -p "$(dirname "$checker")"
-	cat >"$checker" <<-'EOF'
-		#!/bin/sh
-		exec sparse -D__typeof_unqual__=__typeof__ '-D__builtin_strlen(s)=(sizeof(s) - 1)' "$@"
-	EOF
-	chmod +x "$checker"
-}
-
 # Compiles the suites alone with W=1 and sparse; prints what is said of our files.
 compile() {
 	local arch=$1 cross=() tree=$cache_dir/kunit/7.3/tree build=$cache_dir/kunit/7.3/$1-correctness object
@@ -44,7 +33,7 @@ main() {
 	unset MAKEFLAGS MFLAGS MAKELEVEL
 	need perl perl
 	need sparse sparse
-	write_checker
+	write_sparse "$checker"
 	for arch; do
 		(compile "$arch") || failed=1
 	done

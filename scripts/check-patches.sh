@@ -12,14 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 patches=("$here"/../kunit/patches/7.3/*.patch)
 logs=$here/../build/patches
-
-# Released sparse knows neither __typeof_unqual__ nor that the __builtin_strlen() of a literal is a constant.
-write_checker() {
-	checker=$logs/sparse
-	mkdir -p "$logs"
-	printf '#!/bin/sh\nexec sparse -D__typeof_unqual__=__typeof__ "-D__builtin_strlen(s)=(sizeof(s) - 1)" "$@"\n' >"$checker"
-	chmod +x "$checker"
-}
+checker=$logs/sparse
 
 # The objects of this architecture that the patches touch and the tree can build.
 objects() {
@@ -61,7 +54,7 @@ main() {
 	[ $# -gt 0 ] || set -- x86_64 arm64
 	need perl perl
 	need sparse sparse
-	write_checker
+	write_sparse "$checker"
 	for each in "${patches[@]}"; do
 		# A file that git tracks would be checked as a source.
 		perl "$("$here/kernel-source.sh" 7.3)/scripts/checkpatch.pl" --no-tree --strict --terse --show-types \

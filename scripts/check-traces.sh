@@ -8,12 +8,12 @@
 # Phases of a region: faults of first touch must be those of the phases that populate, all others those of the
 # phases that store; what is populated again after MADV_DONTNEED, of which no event tells, may be called either.
 # Phases of a task: all its faults in that time. What the analyzer calls unknown may be either, too.
-# Nothing may be lost or damaged. ANALYZE: the program (build/fault-analyze). Exit 1 on any difference.
+# Nothing may be lost or damaged. FAULT_ANALYZE: the program (build/fault-analyze). Exit 1 on any difference.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
 . "$here/lib.sh"
-analyze=${ANALYZE:-$here/../build/fault-analyze}
+analyze=${FAULT_ANALYZE:-$here/../build/fault-analyze}
 
 # Phases in one region as one object, what the manifest says of it and how many faults the kernel counted in it;
 # each phase of a task as one, with the filters for it.

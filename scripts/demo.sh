@@ -29,4 +29,4 @@ printf '\nThat after, predicted from before, and held against it:\n'
 run replay --policy whole-folio --costs traces/costs/x86_64-7.3.ktap --class reuse,cow \
 	--validate traces/pairs/x86_64-reuse-64k-after.dat traces/pairs/x86_64-reuse-64k-before.dat
 printf '\nAll pairs:\n\n$ scripts/lab-table.sh\n'
-ANALYZE=$program scripts/lab-table.sh
+FAULT_ANALYZE=$program scripts/lab-table.sh

@@ -5,7 +5,7 @@
 #
 # usage: scripts/lab-table.sh [FOLDER]     (traces/pairs)
 #
-# ANALYZE: the program (build/fault-analyze).
+# FAULT_ANALYZE: the program (build/fault-analyze).
 #
 # Of each recording the phase that its mode is about: faults, and guest instructions of that phase in the same
 # boot without the recorder. Several such phases (children) are added up; of several forks the last one counts.
@@ -15,7 +15,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 need jq jq
 folder=${1:-$here/../traces/pairs}
-analyze=${ANALYZE:-$here/../build/fault-analyze}
+analyze=${FAULT_ANALYZE:-$here/../build/fault-analyze}
 compgen -G "$folder/*.dat.json" >/dev/null || die "no manifests in $folder"
 
 # shellcheck disable=SC2016 # jq's variables

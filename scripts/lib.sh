@@ -29,6 +29,18 @@ lock() {
 	flock -n "$fd" || { say "waiting for another run that holds $1"; flock "$fd"; }
 }
 
+# write_sparse FILE: a sparse for the kernel's make CHECK=FILE. Released ones know neither __typeof_unqual__ (7.3's make
+# then leaves it out with a mere warning) nor that the __builtin_strlen() of a literal is a constant (each
+# MODULE_LICENSE() then is an error).
+write_sparse() {
+	mkdir -p "$(dirname "$1")"
+	cat >"$1" <<-'EOT'
+		#!/bin/sh
+		exec sparse -D__typeof_unqual__=__typeof__ '-D__builtin_strlen(s)=(sizeof(s) - 1)' "$@"
+	EOT
+	chmod +x "$1"
+}
+
 # limited MINUTES COMMAND...: as timeout, but an interrupt of this script ends the command's children as well.
 limited() {
 	local minutes=$1 status=0

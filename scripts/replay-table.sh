@@ -3,7 +3,7 @@
 # A Markdown table of what replay predicts from each recording before, with costs from the KUnit bench of that
 # architecture, beside what the patched kernel then did: the faults that the change is about, and their time.
 #
-# usage: scripts/replay-table.sh [FOLDER]     (traces/pairs; PROGRAM names the analyzer, else build/fault-analyze)
+# usage: scripts/replay-table.sh [FOLDER]     (traces/pairs; FAULT_ANALYZE: the program, build/fault-analyze)
 #
 # The policy is the knob of the kernel after, as its manifest has it. Exit 1 when counts miss by more than 0.5 %
 # and one fault in any class, or of redis by more than 2 % in these and in all; or a time by more than 10 %, or
@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
 . "$here/lib.sh"
 need jq jq
-program=${PROGRAM:-$here/../build/fault-analyze}
+program=${FAULT_ANALYZE:-$here/../build/fault-analyze}
 folder=${1:-$here/../traces/pairs}
 missed=0
 

@@ -10,7 +10,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
 . "$here/lib.sh"
-analyze=${ANALYZE:-$here/../build/fault-analyze}
+analyze=${FAULT_ANALYZE:-$here/../build/fault-analyze}
 arch=${1:-} name=${2:-reuse-64k} side=${3:-after}
 [[ $arch =~ ^(x86_64|arm64)$ ]] || die 'usage: test-repeat.sh x86_64|arm64 [NAME [before|after]]'
 unset ARCH

@@ -39,7 +39,7 @@ one_generation() {
 }
 
 for recording in "$top"/traces/pairs/*.dat; do
-	verdict env ANALYZE="$FAULT_ANALYZE" "$top/scripts/check-traces.sh" "$recording"
+	verdict "$top/scripts/check-traces.sh" "$recording"
 done
 verdict both_sides x86_64
 verdict both_sides arm64

@@ -4,7 +4,7 @@
 set -uo pipefail
 # shellcheck source=analyzer/tests/judge.sh
 . "$(dirname "$0")/judge.sh"
-export PROGRAM=$FAULT_ANALYZE FAULT_ANALYZE_PLOTS=$PWD/plots
+export FAULT_ANALYZE_PLOTS=$PWD/plots
 
 # The samples, as $tmp/N.command and $tmp/N.expected: "    $ fault-analyze ..." and the block behind it.
 split_samples() {

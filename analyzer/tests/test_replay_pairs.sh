@@ -5,7 +5,6 @@
 set -uo pipefail
 # shellcheck source=analyzer/tests/judge.sh
 . "$(dirname "$0")/judge.sh"
-export PROGRAM=$FAULT_ANALYZE
 
 # rows ARG...: what scripts/replay-table.sh says, without its heading, in $tmp/rows; $status
 rows() {
