@@ -44,7 +44,7 @@ static int unpack_apart(struct ahead *a, struct ahead_chunk *c)
 		a->plain_room = c->block.size;
 	}
 	err = unpack_block(&a->unpacker, &c->block, a->plain);
-	if (!err)
+	if (!err && c->block.size)
 		memcpy(c->to, a->plain, c->block.size);
 	return err;
 }

@@ -45,8 +45,9 @@ make_tree() {
 
 # The configuration that is wanted, as lines of a .config.
 wanted_config() {
-	cat "$here/lab/lab.config" "$here/lab/$arch.config"
-	[ "$side" != kprobes ] || echo '# CONFIG_FPROBE_EVENTS is not set'
+	local change=p
+	[ "$side" != kprobes ] || change='s/^\(CONFIG_FPROBE_EVENTS\)=y/# \1 is not set/p'
+	sed -n "$change" "$here/lab/lab.config" "$here/lab/$arch.config"
 }
 
 # A checksum over all that decides what the image becomes.
@@ -103,7 +104,7 @@ patch_list() {
 
 build() {
 	make_tree
-	configure >"$lab/log" 2>&1 || die "cannot configure: see $lab/log"
+	(configure) >"$lab/log" 2>&1 || die "cannot configure: $(tail -n 1 "$lab/log")"
 	say "building $arch $side (log: $lab/log)"
 	export -f kmake
 	export arch tree

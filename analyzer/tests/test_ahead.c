@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cmocka.h>
 
@@ -149,6 +150,30 @@ static void chunks_on_their_way(void **state)
 	unpacker_close(&own);
 }
 
+/* A chunk may hold nothing: no memory is asked for it, and none is touched. */
+static void chunk_of_no_bytes(void **state)
+{
+	struct unpacker own = { .method = COMPRESSION_ZLIB };
+	struct ahead_chunk c = { 0 };
+	uint8_t packed[32];
+	uLongf size = sizeof(packed);
+	char path[32];
+	struct ahead a;
+
+	assert_int_equal(compress(packed, &size, (const Bytef *)"", 0), Z_OK);
+	c.block = (struct packed_block){ .fd = memory_file(packed, size, path), .packed = size };
+	ahead_open(&a, &own);
+	for (int round = 0; round < 200 && a.started; round++) {
+		ahead_push(&a, &c);
+		if (round % 2)
+			sched_yield(); /* so that either thread gets it */
+		assert_int_equal(ahead_wait(&a, &c, &own), 0);
+	}
+	ahead_close(&a);
+	unpacker_close(&own);
+	close(c.block.fd);
+}
+
 /* A recording's timeline, of whatever compression. */
 struct opened {
 	char path[32];
@@ -219,6 +244,7 @@ int main(void)
 		cmocka_unit_test_prestate(one_thread_and_two, &zstd),
 		cmocka_unit_test_prestate(one_thread_and_two, &zlib),
 		cmocka_unit_test(chunks_on_their_way),
+		cmocka_unit_test(chunk_of_no_bytes),
 		cmocka_unit_test(more_chunks_than_budget),
 	};
 
