@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The KUnit suite folio_batch in kernels of its own. ARCH=um|x86_64|arm64 KVER=7.3|6.12 KSRC=dir
-# CONFIG=correctness|latency|kasan; scripts/kunit.sh says what else it takes.
+# CONFIG=correctness|latency|kasan|lockdep; scripts/kunit.sh says what else it takes.
 
 .PHONY: kunit kunit-all kunit-ci kunit-bench kunit-mutants kunit-style kunit-tree kunit-scripts-test
 

@@ -7,7 +7,7 @@
 #   ARCH      um, x86_64 or arm64 (um)
 #   KVER      7.3 or 6.12: the Debian source to fetch and test (7.3)
 #   KSRC      a kernel tree to test instead; it is copied, never changed
-#   CONFIG    correctness, latency or kasan (correctness)
+#   CONFIG    correctness, latency, kasan or lockdep (correctness)
 #   FILTER    which suites or cases, a glob for kunit.py (folio_batch)
 #   SPEED     a filter on the cases' speed, such as "speed>slow": the others are shown as skipped
 #   ARGS      kernel arguments
@@ -45,7 +45,7 @@ trouble='^(\[[^]]*\] ?)?(WARNING|BUG|Oops|KASAN|UBSAN|Kernel panic|page_table_ch
 check_arguments() {
 	[ -f "$kunit_dir/$arch.kunitconfig" ] || die "no ARCH $arch: um, x86_64 or arm64"
 	[ "$config" = correctness ] || [ -f "$kunit_dir/$config.config" ] ||
-		die "no CONFIG $config: correctness, latency or kasan"
+		die "no CONFIG $config: correctness, latency, kasan or lockdep"
 	[ "$config" != kasan ] || [ "$arch" = x86_64 ] || die 'CONFIG=kasan is for ARCH=x86_64'
 	[ "$accel" = tcg ] || [ "$accel" = kvm ] || die "no ACCEL $accel: tcg or kvm"
 	[ -z "$ksrc" ] || [ -d "$ksrc" ] || die "no folder $ksrc: KSRC is the top of a kernel tree"

@@ -5,8 +5,8 @@
 #
 # usage: scripts/validate.sh [x86_64] [arm64]
 #
-# ROW takes one row or name of scripts/lab/rows alone. Goes on after a miss; prints one table of verdicts at the
-# end. build/validate has a log a step. Exit 1 on any miss.
+# ROW takes one row or name of scripts/lab/rows alone. The architectures run side by side, and each goes on after a
+# miss; one table of verdicts at the end. build/validate has a log a step. Exit 1 on any miss.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
@@ -15,12 +15,12 @@ logs=$here/../build/validate
 
 # step NAME COMMAND...: runs it with a log of its own and notes the verdict.
 step() {
-	local name=$1 log=$logs/${1//[^a-zA-Z0-9]/-}.log start=$SECONDS verdict=good
+	local name=$1 log=$logs/$arch-${1//[^a-zA-Z0-9]/-}.log start=$SECONDS verdict=good
 	shift
-	say "$name"
+	say "$arch: $name"
 	"$@" >"$log" 2>&1 </dev/null || verdict=MISSED
-	[ "$verdict" = good ] || { missed=$((missed + 1)); tail -3 "$log" >&2; }
-	printf '%-7s %5d s  %s\n' "$verdict" $((SECONDS - start)) "$name" >>"$logs/verdicts"
+	[ "$verdict" = good ] || tail -n 3 "$log" >&2
+	printf '%-7s %-6s  %-34s  %5d s\n' "$verdict" "$arch" "$name" $((SECONDS - start)) >>"$logs/$arch.verdicts"
 }
 
 # Names of the lines of scripts/lab/rows for architecture $1, all or those of $ROW.
@@ -29,31 +29,44 @@ rows_of() {
 		(row == "" || row == $1 || row == $2) { print $2 }' "$here/lab/rows"
 }
 
+validate() {
+	local arch=$1 name kind
+	: >"$logs/$arch.verdicts"
+	for kind in plain patched kprobes; do
+		step "kernel $kind" "$here/lab-kernel.sh" "$arch" "$kind"
+	done
+	step 'KUnit plain' env ARCH="$arch" "$here/kunit.sh"
+	step 'KUnit patched' env ARCH="$arch" PATCH="$here/apply-patches.sh" FILTER='folio_batch*' "$here/kunit.sh"
+	step 'guests that go wrong' "$here/test-lab.sh" "$arch"
+	for kind in plain patched kprobes; do
+		step "record, $kind kernel" "$here/test-record.sh" "$arch" "$kind"
+	done
+	while read -r name; do
+		step "row $name" "$here/lab.sh" "$name" "$arch"
+	done < <(rows_of "$arch")
+	step 'selftests of mm' "$here/lab-selftests.sh" "$arch"
+}
+
 main() {
-	local arch name kind missed=0
+	local arch job verdicts=() running=() missed
 	[ $# -gt 0 ] || set -- x86_64 arm64
-	mkdir -p "$logs"
-	: >"$logs/verdicts"
 	for arch in "$@"; do
 		[[ $arch =~ ^(x86_64|arm64)$ ]] || die 'usage: validate.sh [x86_64] [arm64]'
+		verdicts+=("$logs/$arch.verdicts")
 	done
+	mkdir -p "$logs"
+	trap 'trap - INT TERM; kill 0' INT TERM
 	for arch in "$@"; do
-		step "$arch kernel plain" "$here/lab-kernel.sh" "$arch" plain
-		step "$arch kernel patched" "$here/lab-kernel.sh" "$arch" patched
-		step "$arch KUnit plain" env ARCH="$arch" "$here/kunit.sh"
-		step "$arch KUnit patched" env ARCH="$arch" PATCH="$here/apply-patches.sh" FILTER='folio_batch*' \
-			"$here/kunit.sh"
-		step "$arch selftests of mm" "$here/lab-selftests.sh" "$arch"
-		step "$arch guests that go wrong" "$here/test-lab.sh" "$arch"
-		for kind in plain patched kprobes; do
-			step "$arch record, $kind kernel" "$here/test-record.sh" "$arch" "$kind"
-		done
-		while read -r name; do
-			step "$arch $name" "$here/lab.sh" "$name" "$arch"
-		done < <(rows_of "$arch")
+		validate "$arch" &
+		running+=($!)
 	done
-	cat "$logs/verdicts"
+	for job in "${running[@]}"; do
+		wait "$job" || die "an architecture did not come to its end: see $logs"
+	done
+	cat "${verdicts[@]}"
+	missed=$(cat "${verdicts[@]}" | awk '$1 != "good" { missed++ } END { print missed + 0 }')
 	[ "$missed" = 0 ] || die "$missed missed: see $logs"
+	say "all $(cat "${verdicts[@]}" | wc -l) good, in $((SECONDS / 60)) minutes"
 }
 
 main "$@"
