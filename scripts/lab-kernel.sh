@@ -45,9 +45,9 @@ make_tree() {
 
 # The configuration that is wanted, as lines of a .config.
 wanted_config() {
-	local change=p
-	[ "$side" != kprobes ] || change='s/^\(CONFIG_FPROBE_EVENTS\)=y/# \1 is not set/p'
-	sed -n "$change" "$here/lab/lab.config" "$here/lab/$arch.config"
+	local change=
+	[ "$side" != kprobes ] || change='s/^\(CONFIG_FPROBE_EVENTS\)=y/# \1 is not set/'
+	sed "$change" "$here/lab/lab.config" "$here/lab/$arch.config"
 }
 
 # A checksum over all that decides what the image becomes.
