@@ -9,28 +9,16 @@
 #include <unistd.h>
 
 #include "json_out.h"
+#include "plot_rows.h"
 #include "plot_tsv.h"
 
-#define MAX_ROWS   8 /* of bars: those with the most faults */
-#define MAX_CURVES 4 /* a side */
-#define MAX_SIDES  2
+#define MAX_ROWS   8		     /* of bars: those with the most faults */
+#define MAX_CURVES 4		     /* a side */
 #define PER_DECADE 12		     /* bins of a histogram in each power of ten */
 #define NR_LOGBINS (20 * PER_DECADE) /* up to UINT64_MAX */
 #define FEW	   100		     /* a row with fewer of all faults has no curve: 1 % */
 #define LEAST_GAP  (2ull << 20)	     /* bytes without faults that part two regions */
 #define MOST_GAP   (1ull << 30)
-
-/* A row of both sides, evidence and source left aside. */
-struct plot_row {
-	char label[48];
-	struct fault_key key;
-	struct summary_row sum[MAX_SIDES];
-};
-
-struct plot_rows {
-	struct plot_row *list;
-	size_t nr;
-};
 
 struct plot {
 	FILE *out;
@@ -63,84 +51,9 @@ static void begin_series(struct plot *p, const char *x, const char *fmt, ...)
 /* "before " or "". */
 static const char *side_words(const struct plot *p, size_t side)
 {
-	static const char *const words[MAX_SIDES] = { "before ", "after " };
+	static const char *const words[PLOT_SIDES] = { "before ", "after " };
 
 	return p->nr_sides > 1 ? words[side] : "";
-}
-
-/* Rows. */
-
-static void label_row(struct plot_row *row, uint64_t page_size)
-{
-	const struct fault_key *key = &row->key;
-	uint64_t kib = page_size << key->order >> 10;
-	char size[24] = "";
-
-	if (key->order != ORDER_UNKNOWN && page_size)
-		snprintf(size, sizeof(size), " %" PRIu64 "%s",
-			 kib % 1024 || !kib ? kib : kib / 1024, kib % 1024 || !kib ? "K" : "M");
-	snprintf(row->label, sizeof(row->label), "%s%s%s%s%s", fault_class_names[key->class],
-		 key->from ? ":" : "", key->from ? cow_from_names[key->from] : "", size,
-		 key->level == LEVEL_PMD ? " pmd" : "");
-}
-
-static struct plot_row *find_row(struct plot_rows *rows, const struct fault_key *key)
-{
-	struct plot_row *list;
-
-	for (size_t i = 0; i < rows->nr; i++)
-		if (!fault_key_compare(&rows->list[i].key, key))
-			return &rows->list[i];
-	list = reallocarray(rows->list, rows->nr + 1, sizeof(*list));
-	if (!list)
-		return NULL;
-	rows->list = list;
-	list[rows->nr] = (struct plot_row){ .key = *key };
-	return &list[rows->nr++];
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-	const struct plot_row *ra = a, *rb = b;
-	uint64_t na = ra->sum[0].faults + ra->sum[1].faults;
-	uint64_t nb = rb->sum[0].faults + rb->sum[1].faults;
-
-	return na != nb ? (na < nb) - (na > nb) : fault_key_compare(&ra->key, &rb->key);
-}
-
-static int collect_rows(struct plot *p)
-{
-	for (size_t s = 0; s < p->nr_sides; s++) {
-		const struct summary *sum = &p->sides[s].total.summary;
-
-		for (size_t i = 0; i < sum->nr_rows; i++) {
-			struct fault_key key = sum->rows[i]->key;
-			struct plot_row *row;
-			int err;
-
-			key.source = 0;
-			key.evidence = EVIDENCE_INFERRED; /* the weaker of both */
-			row = find_row(&p->rows, &key);
-			if (!row)
-				return -ENOMEM;
-			row->sum[s].key = key;
-			err = row_merge(&row->sum[s], sum->rows[i]);
-			if (err)
-				return err;
-			label_row(row, p->sides[s].total.page_size);
-		}
-	}
-	if (p->rows.nr)
-		qsort(p->rows.list, p->rows.nr, sizeof(*p->rows.list), compare_rows);
-	return 0;
-}
-
-static void release_rows(struct plot_rows *rows)
-{
-	for (size_t i = 0; i < rows->nr; i++)
-		for (size_t s = 0; s < MAX_SIDES; s++)
-			row_release(&rows->list[i].sum[s]);
-	free(rows->list);
 }
 
 /* Latency CDF. */
@@ -587,17 +500,19 @@ int plot_write_all(const char *dir, const struct plot_side *sides, size_t nr_sid
 		   const char **name)
 {
 	struct plot p = { .sides = sides, .nr_sides = nr_sides };
-	int err = collect_rows(&p);
+	int err = plot_rows_collect(&p.rows, sides, nr_sides);
 
 	for (size_t i = 0; i < NR_PLOTS && !err; i++) {
 		char *path;
 
 		*name = plots[i].name;
-		if (asprintf(&path, "%s/%s.tsv", dir, plots[i].name) < 0)
-			return -ENOMEM;
+		if (asprintf(&path, "%s/%s.tsv", dir, plots[i].name) < 0) {
+			err = -ENOMEM;
+			break;
+		}
 		err = write_plot(&p, i, path);
 		free(path);
 	}
-	release_rows(&p.rows);
+	plot_rows_release(&p.rows);
 	return err;
 }
