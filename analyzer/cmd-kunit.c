@@ -15,7 +15,6 @@
 #include "ktap.h"
 #include "output.h"
 #include "table.h"
-#include "version.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
 
@@ -363,10 +362,10 @@ static int write_json_head(const struct view *v)
 {
 	const struct ktap_result *result = v->result;
 	const struct ktap_counts *c = &result->tests[0].counts;
-	int err;
+	int err = json_begin(v->out);
 
-	fputs("{\"schema\":\"" REPORT_SCHEMA "\",\n\"tool_version\":", v->out);
-	json_write(v->out, json_text(tool_version));
+	if (err)
+		return err;
 	fputs(",\n\"file\":", v->out);
 	err = json_write(v->out, json_text(v->file));
 	fprintf(v->out,

@@ -9,7 +9,6 @@
 #include "compare_text.h"
 #include "json_out.h"
 #include "output.h"
-#include "version.h"
 
 int compare_table(FILE *out, enum format format, const struct comparison *c, const char *list)
 {
@@ -92,10 +91,8 @@ static int write_rows(FILE *out, const struct comparison *c)
 static int write_json(FILE *out, const struct comparison *c,
 		      const struct compare_side sides[NR_SIDES], bool forced)
 {
-	int err;
+	int err = json_begin(out);
 
-	fputs("{\"schema\":\"" REPORT_SCHEMA "\",\n\"tool_version\":", out);
-	err = json_write(out, json_text(tool_version));
 	fprintf(out, ",\n\"forced\":%s", forced ? "true" : "false");
 	if (!err)
 		err = write_side(out, "before", &sides[BEFORE]);

@@ -9,8 +9,8 @@
 
 #include "json_get.h"
 #include "json_in.h"
+#include "json_out.h"
 #include "json_summary.h"
-#include "output.h"
 
 /* Recordings. */
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json_out.h"
+#include "version.h"
 
 int output_error(FILE *out)
 {
@@ -112,6 +113,23 @@ int json_write(FILE *out, struct json_object *value)
 		fputs(text, out);
 	json_object_put(value);
 	return text ? output_error(out) : -ENOMEM;
+}
+
+struct json_object *json_document(void)
+{
+	struct json_object *root = json_object_new_object();
+
+	if (!root)
+		return NULL;
+	json_object_object_add(root, "schema", json_object_new_string(REPORT_SCHEMA));
+	json_object_object_add(root, "tool_version", json_text(tool_version));
+	return root;
+}
+
+int json_begin(FILE *out)
+{
+	fputs("{\"schema\":\"" REPORT_SCHEMA "\",\n\"tool_version\":", out);
+	return json_write(out, json_text(tool_version));
 }
 
 int json_write_document(FILE *out, struct json_object *value)

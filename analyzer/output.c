@@ -8,7 +8,6 @@
 #include "columns.h"
 #include "json_out.h"
 #include "output_text.h"
-#include "version.h"
 
 /* TSV and CSV. */
 
@@ -100,8 +99,10 @@ static struct json_object *filters_json(const struct output_options *opt)
 
 static int write_json_head(FILE *out, const struct output_options *opt)
 {
-	fputs("{\"schema\":\"" REPORT_SCHEMA "\",\n\"tool_version\":", out);
-	json_write(out, json_text(tool_version));
+	int err = json_begin(out);
+
+	if (err)
+		return err;
 	fputs(",\n\"filters\":", out);
 	return json_write(out, filters_json(opt));
 }

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reports and episodes as text, TSV, CSV and JSON: the only room that writes stdout. Every function
- * that writes returns 0, or -errno when memory ran out or the output could not be written (closed
- * pipe, full disk); JSON that was cut so has no end and does not parse.
+ * Reports and episodes as text, TSV, CSV and JSON. Every function that writes returns 0, or -errno
+ * when memory ran out or the output could not be written (closed pipe, full disk); JSON that was
+ * cut so has no end and does not parse.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
 #include "recording.h"
 #include "table.h"
-
-#define REPORT_SCHEMA "fault-analyze/1"
 
 /* One filter as the user gave it: { "addr", "7fc78c200000-7fc78ca00000" }. */
 struct output_filter {

@@ -316,7 +316,7 @@ static bool next_row(const struct replay_report *report, struct out_row *r, unsi
 
 static int write_json(FILE *out, const struct replay_report *report)
 {
-	struct json_object *root = json_object_new_object();
+	struct json_object *root = json_document();
 	struct json_object *list = json_object_new_array();
 	struct out_row r;
 
@@ -325,7 +325,6 @@ static int write_json(FILE *out, const struct replay_report *report)
 		json_object_put(list);
 		return -ENOMEM;
 	}
-	json_object_object_add(root, "schema", json_object_new_string(REPORT_SCHEMA));
 	json_object_object_add(root, "policy", json_text(report->policy));
 	json_object_object_add(root, "stale_tlb", json_text(report->stale_tlb));
 	json_object_object_add(root, "costs", json_text(report->costs));

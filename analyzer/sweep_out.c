@@ -113,7 +113,7 @@ const struct column *sweep_columns(size_t *nr)
 
 static int write_json(FILE *out, const struct sweep *s)
 {
-	struct json_object *root = json_object_new_object();
+	struct json_object *root = json_document();
 	struct json_object *list = json_object_new_array();
 
 	if (!root || !list) {
@@ -121,7 +121,6 @@ static int write_json(FILE *out, const struct sweep *s)
 		json_object_put(list);
 		return -ENOMEM;
 	}
-	json_object_object_add(root, "schema", json_object_new_string(REPORT_SCHEMA));
 	json_object_object_add(root, "costs", json_text(s->costs));
 	json_object_object_add(root, "sweep", list);
 	for (size_t i = 0; i < s->nr; i++)

@@ -424,6 +424,21 @@ test_help() {
 		wrong "$ran: not what make has found"
 }
 
+# Whatever prints JSON says first by which schema, and by which program.
+test_json_documents() {
+	local line
+
+	"$FAULT_ANALYZE" report -F json "$lab" >"$tmp/report.json"
+	for line in "report $lab" "folios $lab" "compare $lab traces/lab/x86_64-reuse-4k.dat" "merge $tmp/report.json" \
+		"replay --policy none $lab" "replay --sweep window=1,folio $lab" "kunit traces/costs/x86_64-7.3.ktap"; do
+		# shellcheck disable=SC2086 # words
+		good $line -F json
+		jq -e --arg version "$(cat "$(dirname "$FAULT_ANALYZE")/version")" '(keys_unsorted[:2] == ["schema", "tool_version"]) and
+			.schema == "fault-analyze/1" and .tool_version == $version' "$tmp/out" >"$tmp/jq" 2>&1 ||
+			wrong "$ran: does not say what it is: $(head -c 100 "$tmp/out")"
+	done
+}
+
 test_mixed_list() {
 	local a=traces/lab/x86_64-reuse-4k.dat b=traces/lab/aarch64-reuse-4k.dat
 
