@@ -15,47 +15,50 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 analyze=${FAULT_ANALYZE:-$here/../build/fault-analyze}
 
-# Phases in one region as one object, what the manifest says of it and how many faults the kernel counted in it;
-# each phase of a task as one, with the filters for it.
+# Phases in one region as one object, what the manifest says of it and how many faults the kernel counted in it,
+# behind the filters for it; each phase of a task as one.
 # shellcheck disable=SC2016 # jq's variables
 oracle='
 	def faults: map(.ru_minflt + .ru_majflt) | add // 0;
 	def seconds: "\(. / 1000000000 | floor).\(. % 1000000000 | tostring | ("000000000" + .)[-9:])";
-	[.oracle[] | select(.exact_faults)] | 
+	if .schema != "fault-analyze-manifest/1" then error("no manifest") else . end |
+	[.oracle[] | select(.exact_faults)] |
 	(map(select(.task))[] | [.]), (map(select(.task | not)) | select(length > 0)) |
 	if .[0].task then
-		{ filters: "--pid \(.[0].task) --time \(.[0].from_ns | seconds)-\(.[0].from_ns + .[0].wall_ns | seconds)",
-		  first: 0, again: 0, other: 0, either: faults }
+		"--pid \(.[0].task) --time \(.[0].from_ns | seconds)-\(.[0].from_ns + .[0].wall_ns | seconds)",
+		{ first: 0, again: 0, other: 0, either: faults }
 	else
-		{ filters: "--addr \(.[0].start)-\(.[0].end)",
-		  first: (map(select(.phase == "populate" or .phase == "touch")) | faults),
+		"--addr \(.[0].start)-\(.[0].end)",
+		{ first: (map(select(.phase == "populate" or .phase == "touch")) | faults),
 		  again: (map(select(.phase == "repopulate")) | faults),
 		  other: (map(select(.phase | test("^(re)?populate$|^touch$") | not)) | faults), either: 0 }
 	end'
 
+# What the analyzer has found, in words; an error where it is not what the kernel counted, $e.
+# shellcheck disable=SC2016
 found='
 	def faults: map(.faults) | add // 0;
 	{ first: ([.classes[] | select(.class == "map" or .class == "file")] | faults),
 	  other: ([.classes[] | select(.class != "map" and .class != "file")] | faults),
 	  unknown: ([.classes[] | select(.class == "unknown")] | faults),
-	  total: .faults.total, lost: .recordings[0].lost_events, damaged: (.recordings[0].damaged | length),
-	  classes: ([.classes[] | "\(.faults) \(.class)"] | join(", ")) }'
+	  total: .faults.total, lost: .recordings[0].lost_events, damaged: (.recordings[0].damaged | length) } as $f |
+	if $f.total == $e.first + $e.again + $e.other + $e.either and $f.lost == 0 and $f.damaged == 0 and
+	   $f.first + $f.unknown >= $e.first and $f.other >= $e.other then
+		[.classes[] | "\(.faults) \(.class)"] | join(", ")
+	else
+		error("the kernel counted \($e), the analyzer \($f)")
+	end'
 
 check() {
-	local recording=$1 expected filters report said=()
+	local recording=$1 filters expected phases words said=()
 	[ -f "$recording.json" ] || die "$recording has no manifest $recording.json"
-	[ "$(jq -r .schema "$recording.json")" = fault-analyze-manifest/1 ] || die "$recording.json is no manifest"
-	while read -r expected; do
-		read -r -a filters <<<"$(jq -r .filters <<<"$expected")"
-		report=$("$analyze" report -F json "${filters[@]}" "$recording" | jq -c "$found") ||
-			die "$recording: fault-analyze failed"
-		jq -en --argjson e "$expected" --argjson f "$report" '
-			$f.total == $e.first + $e.again + $e.other + $e.either and $f.lost == 0 and
-			$f.damaged == 0 and $f.first + $f.unknown >= $e.first and $f.other >= $e.other' >/dev/null ||
-			die "$recording: the kernel counted $expected, the analyzer $report"
-		said+=("$(jq -r .classes <<<"$report")")
-	done < <(jq -c "$oracle" "$recording.json")
-	[ ${#said[@]} -gt 0 ] || die "$recording.json counts no faults"
+	phases=$(jq -rc "$oracle" "$recording.json") || die "$recording.json cannot be used"
+	[ -n "$phases" ] || die "$recording.json counts no faults"
+	while read -r -a filters && read -r expected; do
+		words=$("$analyze" report -F json "${filters[@]}" "$recording" | jq -r --argjson e "$expected" "$found") ||
+			die "$recording: not what its manifest says"
+		said+=("$words")
+	done <<<"$phases"
 	(IFS=';' && echo "${recording##*/}: ${said[*]}")
 }
 

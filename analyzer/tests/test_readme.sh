@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What README.md shows is what the program prints, and its table of pairs what scripts/replay-table.sh prints.
+# What README.md shows is what the program prints.
 set -uo pipefail
 # shellcheck source=analyzer/tests/judge.sh
 . "$(dirname "$0")/judge.sh"
@@ -40,12 +40,6 @@ test_samples() {
 		diff "$expected" "$tmp/out" || wrong "README.md shows another output of: $(cat "${expected%.expected}.command")"
 	done
 	[ "$nr" -ge 5 ] || wrong "README.md has $nr samples"
-}
-
-test_table_of_pairs() {
-	scripts/replay-table.sh >"$tmp/table" || wrong 'replay-table.sh fails'
-	sed -n '/^| pair | policy |/,/^$/p' README.md | grep . | diff - "$tmp/table" ||
-		wrong 'README.md has another table of pairs'
 }
 
 run_tests

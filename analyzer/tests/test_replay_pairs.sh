@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every pair of recordings of the candidate changes: what replay predicts from the one before is what the
-# patched kernel then did, in faults of every class and in the time of those that batch. And that this can fail.
+# patched kernel then did, in faults of every class and in the time of those that batch; README.md has that table.
+# And that this can fail.
 set -uo pipefail
 # shellcheck source=analyzer/tests/judge.sh
 . "$(dirname "$0")/judge.sh"
@@ -23,6 +24,8 @@ test_all_pairs() {
 	grep -q '^| x86_64-redis-' "$tmp/rows" || wrong 'the pair of redis is missing'
 	# with times, but for those whose probes differ
 	[ "$(grep -c 'n/a' "$tmp/rows")" = "$(grep -c -- '-worker ' "$tmp/rows")" ] || wrong 'times are missing'
+	sed -n '/^| pair | policy |/,/^$/p' README.md | grep . | diff - "$tmp/table" ||
+		wrong 'README.md has another table of pairs'
 }
 
 # every recording there is: no rule is what happened, to the fault, the PTE and the nanosecond

@@ -305,7 +305,7 @@ static int load(struct piece *p, const char *path)
 		return -errno;
 	if (fseek(f, 0, SEEK_END) || (size = ftell(f)) < 0 || fseek(f, 0, SEEK_SET))
 		err = -errno;
-	else if (size > MAX_SIZE)
+	else if ((unsigned long)size > MAX_SIZE)
 		err = -EINVAL;
 	else if (!(p->data = malloc(size + 1)))
 		err = -ENOMEM;
