@@ -166,6 +166,7 @@ install: all
 plots: all
 	$(Q)scripts/plots.sh $(BUILD)/fault-analyze
 
+## uninstall: take away what install put there
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/fault-analyze
 	rm -rf $(DESTDIR)$(PREFIX)/share/fault-analyze

@@ -308,7 +308,7 @@ int cmd_compare(int argc, char **argv)
 	struct compare_command cmd = { .options = { .threshold = DEFAULT_THRESHOLD,
 						    .by = BY_CLASS | BY_ORDER },
 				       .metrics = DEFAULT_METRICS };
-	const struct input_extra extra = { options, take, &cmd };
+	const struct input_extra extra = { .options = options, .take = take, .ctx = &cmd };
 	struct compare_side sides[NR_SIDES] = { 0 };
 	int split = input_find_split(argc, argv), nr_files[NR_SIDES], code, worst = EXIT_GOOD;
 	const struct column *columns;
@@ -321,6 +321,10 @@ int cmd_compare(int argc, char **argv)
 		usage();
 	if (code || cmd.in.help)
 		goto out;
+	if (cmd.in.columns && cmd.in.format == FORMAT_TEXT) {
+		code = usage_error("compare", "--output is for the columns of tsv and csv");
+		goto out;
+	}
 	cmd.output.format = cmd.in.format;
 	cmd.output.columns = cmd.in.columns;
 	if (cmd.html) {

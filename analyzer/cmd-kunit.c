@@ -15,6 +15,7 @@
 #include "ktap.h"
 #include "output.h"
 #include "table.h"
+#include "usage.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
 
@@ -400,7 +401,7 @@ static int write_json(const struct view *v)
 
 /* The command. */
 
-static void usage(FILE *out)
+static void usage(void)
 {
 	fputs("Usage: fault-analyze kunit [-b] [-F text|tsv|csv|json] KTAP\n"
 	      "\n"
@@ -419,16 +420,18 @@ static void usage(FILE *out)
 	      "is cut or has other errors, or a bench line that could not be read.\n"
 	      "\n"
 	      "Columns of the tests:\n",
-	      out);
-	columns_help(out, test_columns, ARRAY_SIZE(test_columns));
-	fputs("\nColumns of the bench lines:\n", out);
-	columns_help(out, bench_columns, ARRAY_SIZE(bench_columns));
+	      stdout);
+	columns_help(stdout, test_columns, ARRAY_SIZE(test_columns));
+	fputs("\nColumns of the bench lines:\n", stdout);
+	columns_help(stdout, bench_columns, ARRAY_SIZE(bench_columns));
 }
 
 /* One line about what is wrong at which line of @path, of @errors in all. */
 static int complain_error(const char *path, const struct ktap_error *error, uint64_t errors)
 {
-	fprintf(stderr, "fault-analyze: %s: ", path);
+	fputs("fault-analyze: ", stderr);
+	text_write(stderr, path);
+	fputs(": ", stderr);
 	if (error->line)
 		fprintf(stderr, "line %" PRIu64 ": ", error->line);
 	text_write(stderr, error->text);
@@ -506,24 +509,25 @@ int cmd_kunit(int argc, char **argv)
 	int format = FORMAT_TEXT, c;
 	bool bench_alone = false;
 
-	while ((c = getopt_long(argc, argv, "bF:h", options, NULL)) != -1) {
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":bF:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'b':
 			bench_alone = true;
 			break;
 		case 'F':
 			format = format_parse(optarg);
+			if (format < 0)
+				return usage_error(argv[0], "--format '%s' is no format", optarg);
 			break;
 		case 'h':
-			usage(stdout);
+			usage();
 			return EXIT_GOOD;
 		default:
-			format = -EINVAL;
+			return usage_wrong_option(argv[0], c, argv);
 		}
 	}
-	if (format < 0 || optind != argc - 1) {
-		usage(stderr);
-		return EXIT_USAGE;
-	}
+	if (optind != argc - 1)
+		return usage_error(argv[0], "kunit takes one file of KTAP");
 	return show(argv[optind], format, bench_alone);
 }

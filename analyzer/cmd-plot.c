@@ -22,7 +22,7 @@ static void usage(void)
 	      "\n"
 	      "  -o, --output DIR     where to write (default: the current folder)\n",
 	      stdout);
-	input_options_help(stdout);
+	input_filters_help(stdout);
 }
 
 /* Read @nr files. Returns the worst exit code; *readable is whether each gave something to draw. */

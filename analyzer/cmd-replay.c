@@ -62,9 +62,11 @@ struct command {
 	struct costs costs;
 };
 
-static void usage(size_t nr, const struct column *columns)
+static void usage(void)
 {
+	const struct column *columns;
 	const char *name, *meaning;
+	size_t nr;
 
 	fputs("Usage: fault-analyze replay --policy POLICY [OPTIONS] BEFORE\n"
 	      "       fault-analyze replay --sweep window=1,2,4,…,folio [OPTIONS] BEFORE\n"
@@ -74,8 +76,12 @@ static void usage(size_t nr, const struct column *columns)
 	      "\n"
 	      "      --policy POLICY  one of these, or a rule for reuse and one for copies with + :\n",
 	      stdout);
-	for (unsigned int i = 0; (name = policy_help(i, &meaning)); i++)
-		printf("                         %-15s %s\n", name, meaning);
+	for (unsigned int i = 0; (name = policy_help(i, &meaning)); i++) {
+		size_t len = strlen(name);
+
+		printf("                         %s%-*s %s\n", name, 15 - (int)len,
+		       name[len - 1] == '=' ? "N" : "", meaning);
+	}
 	fputs("      --costs FILE     what more PTEs cost a fault: KTAP of the suite's bench cases (make\n"
 	      "                       kunit-bench), or a recording of a kernel that batches. Several\n"
 	      "                       times: other runs, or other sizes of folios, one kind of file\n"
@@ -93,6 +99,10 @@ static void usage(size_t nr, const struct column *columns)
 	      stdout);
 	input_options_help(stdout);
 	fputs("\nColumns:\n", stdout);
+	columns = replay_columns(&nr);
+	columns_help(stdout, columns, nr);
+	fputs("\nColumns of a sweep:\n", stdout);
+	columns = sweep_columns(&nr);
 	columns_help(stdout, columns, nr);
 }
 
@@ -144,6 +154,14 @@ static int take(void *ctx, int val, const char *value)
 		return 0;
 	}
 	return EXIT_USAGE;
+}
+
+/* A sweep has a table of its own. */
+static const struct column *table_columns(void *ctx, size_t *nr)
+{
+	const struct command *c = ctx;
+
+	return c->sweep ? sweep_columns(nr) : replay_columns(nr);
 }
 
 static int add_policy(struct command *c, const char *name, const struct policy_machine *machine)
@@ -417,13 +435,15 @@ static void release(struct command *c)
 int cmd_replay(int argc, char **argv)
 {
 	struct command c = { 0 };
-	const struct input_extra extra = { .options = options, .take = take, .ctx = &c };
+	const struct input_extra extra = {
+		.options = options, .take = take, .ctx = &c, .columns = table_columns
+	};
 	size_t nr_columns;
 	const struct column *columns = replay_columns(&nr_columns);
 	int code = input_parse_extra(&c.in, argc, argv, columns, nr_columns, &extra);
 
 	if (!code && c.in.help)
-		usage(nr_columns, columns);
+		usage();
 	else if (!code && !c.policy == !c.sweep)
 		code = usage_error("replay", "one of --policy and --sweep has to be given");
 	else if (!code && c.sweep && c.validate)

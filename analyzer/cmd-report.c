@@ -105,7 +105,7 @@ int cmd_report(int argc, char **argv)
 {
 	static char *default_files[] = { DEFAULT_FILE };
 	struct report_command cmd = { 0 };
-	const struct input_extra extra = { options, take, &cmd };
+	const struct input_extra extra = { .options = options, .take = take, .ctx = &cmd };
 	size_t nr_columns, nr = 0;
 	const struct column *columns = report_columns(&nr_columns);
 	struct recording *recs = NULL;

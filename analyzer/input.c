@@ -42,8 +42,14 @@ static const struct option options[] = { { "format", required_argument, NULL, 'F
 void input_options_help(FILE *out)
 {
 	fputs("  -F, --format FORMAT  text (default), tsv, csv or json\n"
-	      "  -o, --output LIST    columns, comma-separated; 'all' for every one\n"
-	      "  -h, --help           show this\n"
+	      "  -o, --output LIST    columns, comma-separated; 'all' for every one\n",
+	      out);
+	input_filters_help(out);
+}
+
+void input_filters_help(FILE *out)
+{
+	fputs("  -h, --help           show this\n"
 	      "\n"
 	      "What is counted (the model sees every event either way; a filter given twice adds):\n"
 	      "      --pid LIST       tasks (threads) by number\n"
@@ -96,7 +102,7 @@ static int wrong(const struct input *in, const char *option, const char *value, 
 	return usage_error(in->command, "--%s '%s' %s", option, value, why);
 }
 
-static int take_option(struct input *in, int c, const struct column *columns, size_t nr_columns)
+static int take_option(struct input *in, int c, bool prints_table)
 {
 	const char *why;
 
@@ -105,15 +111,13 @@ static int take_option(struct input *in, int c, const struct column *columns, si
 		in->help = true;
 		return 0;
 	case 'F':
+		if (!prints_table)
+			return usage_error(in->command, "no option '--format': it prints no table");
 		if (format_parse(optarg) < 0)
 			return wrong(in, "format", optarg, "is no format");
 		in->format = format_parse(optarg);
 		return 0;
 	case 'o':
-		why = columns ? columns_unknown(columns, nr_columns, optarg) : NULL;
-		if (columns && (why || !*optarg))
-			return usage_error(in->command, "--output: no column '%.*s'",
-					   why ? (int)strcspn(why, ",") : 0, why ? why : "");
 		in->columns = optarg;
 		return 0;
 	case OPT_ENTRY:
@@ -133,6 +137,16 @@ static int take_option(struct input *in, int c, const struct column *columns, si
 		why = filter_add(&in->filter, filter_names[c - OPT_FILTER], optarg);
 		return why ? wrong(in, filter_names[c - OPT_FILTER], optarg, why) : 0;
 	}
+}
+
+static int check_columns(const struct input *in, const struct column *columns, size_t nr)
+{
+	const char *why = columns_unknown(columns, nr, in->columns);
+
+	if (!why && *in->columns)
+		return 0;
+	return usage_error(in->command, "--output: no column '%.*s'",
+			   why ? (int)strcspn(why, ",") : 0, why ? why : "");
 }
 
 static const struct option no_options[] = { { 0 } };
@@ -175,8 +189,12 @@ int input_parse_extra(struct input *in, int argc, char **argv, const struct colu
 		else if (c >= INPUT_EXTRA)
 			code = extra->take(extra->ctx, c, optarg);
 		else
-			code = take_option(in, c, columns, nr_columns);
+			code = take_option(in, c, columns);
 	}
+	if (extra && extra->columns)
+		columns = extra->columns(extra->ctx, &nr_columns);
+	if (!code && !in->help && columns && in->columns)
+		code = check_columns(in, columns, nr_columns);
 	in->report.steps.filter = in->filter.nr_texts ? &in->filter : NULL;
 	free(all);
 	return code;

@@ -25,12 +25,13 @@ struct input {
 	bool help;
 };
 
-/* Rows for --help of the options that input_parse() takes. */
+/* Rows for --help of the options that input_parse() takes; and without those of tables. */
 void input_options_help(FILE *out);
+void input_filters_help(FILE *out);
 
 /*
  * Take in argv up to the first file, optind. The columns of -o are checked against @columns;
- * without any, -o is a path.
+ * without any, -o is a path and -F no option.
  * Returns 0, or an exit code after saying what is wrong.
  */
 int input_parse(struct input *in, int argc, char **argv, const struct column *columns,
@@ -42,6 +43,8 @@ struct input_extra {
 	/* Take in one of them. Returns 0, or an exit code after saying what is wrong. */
 	int (*take)(void *ctx, int val, const char *value);
 	void *ctx;
+	/* The columns of -o where options choose them, asked when all are taken in; or NULL. */
+	const struct column *(*columns)(void *ctx, size_t *nr);
 };
 
 #define INPUT_EXTRA 1000
@@ -50,7 +53,8 @@ struct input_extra {
 int input_parse_extra(struct input *in, int argc, char **argv, const struct column *columns,
 		      size_t nr_columns, const struct input_extra *extra);
 
-/* What output is told about filters and columns; NULL when out of memory, which was said. */
+/* What output is told about filters and columns. Returns 0, or an exit code after saying what is
+ * wrong. */
 int input_output_options(struct input *in, struct output_options *opt);
 
 /*

@@ -32,7 +32,10 @@ static void usage(void)
 	fputs("Usage: fault-analyze COMMAND [OPTIONS] [FILE...]\n\n", stdout);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		printf("  %-8s %s\n", commands[i].name, commands[i].help);
-	fputs("\n'fault-analyze COMMAND --help' says more. A FILE is a recording of trace-cmd(1).\n",
+	fputs("\n'fault-analyze COMMAND --help' says more. A FILE is a recording of trace-cmd(1).\n"
+	      "\n"
+	      "Exit status: 0 good; 1 usage; 2 what could not be read whole, or written; 3 a comparison\n"
+	      "refused, or a prediction missed. That of record is its command's.\n",
 	      stdout);
 }
 

@@ -401,6 +401,7 @@ test_bad_usage() {
 		bad_usage "--folio-size is no power of two" "$command" --folio-size 12K "$lab"
 	done
 	bad_usage "folios takes one recording" folios "$lab" "$lab"
+	bad_usage "no option '--format'" plot -F json -o "$tmp/plots" "$lab"
 	bad_usage "no command 'reprot'" reprot "$lab"
 	bad_usage "--format 'xml' is no format" merge -F xml "$lab"
 	bad_usage "takes JSON that report wrote" merge

@@ -261,6 +261,7 @@ test_formats() {
 	mv "$tmp/out" "$tmp/tsv"
 	good compare -F csv -o class,metric,before,after "$one" "$other"
 	tr ',' '\t' <"$tmp/out" | tr -d '\r' | cmp -s - "$tmp/tsv" || wrong "$ran: not what TSV says"
+	bad_usage "--output is for the columns of tsv and csv" compare -o metric "$one" "$other"
 	bad_usage "no column 'wings'" compare -F tsv -o wings "$one" "$other"
 }
 

@@ -241,6 +241,11 @@ test_sweep() {
 		[.sweep[].one_fault_ns] == ([.sweep[].one_fault_ns] | sort) and
 		.sweep[0].saved_faults == 0 and .sweep[-1].policy == "whole-folio" and (.sweep | length) == 11' \
 		"$tmp/out" >/dev/null || wrong "$ran: not what a wider window does: $(head -c 600 "$tmp/out")"
+	# its table has columns of its own
+	good replay -F tsv -o policy,saved_faults "${app[@]}" --sweep window=1,folio "$before"
+	[ "$(head -n 1 "$tmp/out")" = policy$'\t'saved_faults ] || wrong "$ran: other columns: $(head -n 1 "$tmp/out")"
+	bad_usage "no column 'class'" replay -o class --sweep window=1,folio "$before"
+	bad_usage "no column 'saved_faults'" replay -o saved_faults --policy none "$before"
 	# waste comes where less than all is written
 	good replay -F json "${app[@]}" --sweep "$sweep" traces/pairs/arm64-reuse-64k-sparse-before.dat
 	jq -e '[.sweep[].waste_ptes][:5] == [0, 128, 384, 896, 1920]' "$tmp/out" >/dev/null ||
