@@ -20,6 +20,9 @@ FLAVOUR    := sanitize
 # what is not initialised holds a pattern, which the sanitizers then stumble over
 SAN_FLAGS  := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
 	      -ftrivial-auto-var-init=pattern
+else ifeq ($(SANITIZE),thread)
+FLAVOUR    := thread
+SAN_FLAGS  := -fsanitize=thread -fno-omit-frame-pointer
 else
 FLAVOUR    := plain
 # The hot path crosses files: gcc's link-time optimisation is worth a fifth of the program's time.
@@ -61,7 +64,7 @@ TEST_OBJS    := $(TEST_SUPPORT:analyzer/tests/%.c=$(OUT)/tests/%.o)
 TEST_SCRIPTS := $(wildcard analyzer/tests/test_*.sh)
 TESTS        := $(TEST_SRCS:analyzer/tests/%.c=$(OUT)/tests/%)
 
-.PHONY: all bench demo check check-32 check-in-root calibrate plots clean install uninstall help deps format-check tests
+.PHONY: all bench demo check check-32 check-in-root check-threads check-thread-tests calibrate plots clean install uninstall help deps format-check tests
 .DELETE_ON_ERROR:
 .PRECIOUS: $(OUT)/%.o $(OUT)/tests/%.o
 
@@ -139,6 +142,16 @@ check-in-root:
 		-Wl,--dynamic-linker=$(ROOT)/lib/ld-linux.so.2,--disable-new-dtags \
 		-Wl,-rpath,$(ROOT)/lib/i386-linux-gnu:$(ROOT)/usr/lib/i386-linux-gnu'
 	$(Q)scripts/run-tests.sh $(PROGRAM) $(TEST_SCRIPTS_32) $(TESTS)
+
+# of the tests, those that read compressed recordings, whole and damaged
+THREAD_TESTS = $(addprefix $(OUT)/tests/,test_ahead test_lab test_truncation)
+
+## check-threads: build with ThreadSanitizer, run the tests that unpack in two threads
+check-threads: deps
+	$(Q)$(MAKE) --no-print-directory check-thread-tests SANITIZE=thread
+
+check-thread-tests: $(PROGRAM) $(THREAD_TESTS)
+	$(Q)scripts/run-tests.sh $(PROGRAM) $(THREAD_TESTS)
 
 ## calibrate: simulate PAIRS (20000) pairs of runs a case and print how often intervals cover
 PAIRS ?= 20000

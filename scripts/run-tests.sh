@@ -49,7 +49,7 @@ FAULT_ANALYZE=$(realpath "$1")
 log_dir=$(dirname "$1")/tests
 export FAULT_ANALYZE log_dir
 # stop at the first error, and do not take an exit code that the program under test uses
-export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
+export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=print_stacktrace=1:exitcode=99 TSAN_OPTIONS=exitcode=99:halt_on_error=1
 shift
 mkdir -p "$log_dir"
 : >"$log_dir/results"

@@ -234,6 +234,71 @@ test_file_grows() {
 	done
 }
 
+# pad NAME: $tmp/NAME, what merge or kunit reads with 32 MiB in it that mean nothing, so that reading takes a while
+pad() {
+	case $1 in
+	json)
+		head -c 1 "$json"
+		head -c 32M /dev/zero | tr '\0' ' '
+		tail -c +2 "$json"
+		;;
+	ktap)
+		head -n 2 "$ktap"
+		yes '# of no account' | head -c 32M
+		tail -n +3 "$ktap"
+		;;
+	esac >"$tmp/$1"
+}
+
+# stop_while_reading COMMAND-LINE FILE: starts it, and stops it in the middle of FILE
+stop_while_reading() {
+	local size fd info=/dev/null at=0 time state
+
+	size=$(stat -c %s "$2")
+	start "$1" "$2"
+	while [ "${at:-0}" -eq 0 ] && look 2>/dev/null && [ "$state" != Z ]; do
+		for fd in /proc/"$pid"/fd/*; do
+			[[ ! $fd -ef $2 ]] || info=/proc/$pid/fdinfo/${fd##*/}
+		done
+		read -r _ at 2>/dev/null <"$info"
+	done
+	kill -STOP "$pid" 2>/dev/null
+	read -r _ at 2>/dev/null <"$info"
+	[ "$at" -gt 0 ] && [ "$at" -lt "$size" ] || wrong "$ran: at byte $at of $size when it was stopped"
+}
+
+# A stream that is cut behind a reader's back is cut; what is appended is read, and is too much.
+test_stream_shrinks_or_grows() {
+	local line file
+
+	for line in "merge FILE" "kunit -F json FILE"; do
+		file=$tmp/json
+		[[ $line != kunit* ]] || file=$tmp/ktap
+		pad "${file##*/}"
+		words "$line" "$file"
+		good "${words[@]}"
+		stop_while_reading "$line" "$file"
+		truncate -s $(($(stat -c %s "$file") / 2)) "$file"
+		finish
+		exits 2
+		one_line
+		says cut
+		[[ $line != merge* ]] || prints_nothing
+		pad "${file##*/}"
+		stop_while_reading "$line" "$file"
+		if [[ $line = merge* ]]; then echo '{}'; else echo 'ok 2 late'; fi >>"$file"
+		finish
+		exits 2
+		mv "$tmp/out" "$tmp/expected"
+		mv "$tmp/err" "$tmp/said"
+		run "${words[@]}"
+		exits 2
+		cmp -s "$tmp/out" "$tmp/expected" && cmp -s "$tmp/err" "$tmp/said" ||
+			wrong "$ran: grew, and another answer: $(cat "$tmp/said" "$tmp/err")"
+		rm "$file"
+	done
+}
+
 test_interrupt() {
 	local line
 
