@@ -22,13 +22,7 @@
 #define MANY_ROWS    5
 #define ENOUGH_PAIRS 20000
 
-#ifdef __SANITIZE_ADDRESS__
-#define FEW_PAIRS 250 /* for a look at memory; other builds look at the shares */
-#else
-#define FEW_PAIRS 1000
-#endif
-
-static unsigned int nr_pairs = FEW_PAIRS;
+static unsigned int nr_pairs = 1000;
 
 enum shape {
 	SKEWED,
@@ -173,7 +167,7 @@ struct extremes {
 
 /*
  * What is granted to chance: three standard errors of a simulated share, in percent, 2 points of 5
- * for 1,000 pairs, 4 for 250. From ENOUGH_PAIRS on nothing: the figures themselves have to hold.
+ * for 1,000 pairs. From ENOUGH_PAIRS on nothing: the figures themselves have to hold.
  */
 static double noise(double percent)
 {
