@@ -2850,8 +2850,6 @@ static void test_write_fault(struct kunit *test)
 	check_write_fault(test, c, want);
 }
 
-KUNIT_ARRAY_PARAM_DESC(write_fault, write_fault_cases, name);
-
 static void live_mprotect(struct live *l, unsigned int first, unsigned int nr, unsigned long prot)
 {
 	KUNIT_ASSERT_EQ(l->test, live_syscall(__NR_mprotect, page_addr(l, first), nr * PAGE_SIZE,
@@ -3049,23 +3047,10 @@ static int remember_mapped_pages(struct kunit *test)
 	return kunit_add_action(test, expect_nothing_left, before);
 }
 
-static unsigned long count_free_pages(void)
-{
-	unsigned long free = 0;
-	struct zone *zone;
-
-	lru_add_drain_all();
-	rcu_barrier();
-	drain_all_pages(NULL);
-	for_each_populated_zone(zone)
-		free += zone_page_state_snapshot(zone, NR_FREE_PAGES);
-	return free;
-}
-
 /* What can happen to a folio: faults, fork, copies in both mms, reuse, unmapping in two steps. */
-static void live_whole_life(struct kunit *test, unsigned int order)
+static void live_whole_life(struct kunit *test)
 {
-	struct live *l = live_create(test, order);
+	struct live *l = live_create(test, *(const unsigned int *)test->param_value);
 	struct mm_struct *child = live_fork(l);
 
 	store(l, 0, 1);
@@ -3083,22 +3068,9 @@ static const unsigned int leak_orders[] = { 0, 2, 4 };
 
 KUNIT_ARRAY_PARAM(leak_order, leak_orders, order_desc);
 
-/* Lives that leak one page each cost more than a page each; the noise of allocators does not. */
 static void test_live_leaks(struct kunit *test)
 {
-	unsigned int order = *(const unsigned int *)test->param_value, nr_lives = 256, i;
-	long lost;
-
-	if (IS_ENABLED(CONFIG_KASAN_GENERIC))
-		kunit_skip(test, "CONFIG_KASAN_GENERIC: freed memory stays in quarantine");
-	for (i = 0; i < nr_lives / 4; i++)
-		live_whole_life(test, order);
-	lost = count_free_pages();
-	for (i = 0; i < nr_lives; i++)
-		live_whole_life(test, order);
-	lost -= count_free_pages();
-	kunit_info(test, "%u lives, %ld pages less are free", nr_lives, lost);
-	KUNIT_EXPECT_LT(test, lost, nr_lives);
+	expect_no_leak(test, live_whole_life);
 }
 
 /*

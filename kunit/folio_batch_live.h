@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * An anonymous folio in a live mm: how the KUnit cases about batches of PTEs make it, fork and move
- * it, and read the state of its PTEs. For files that include "../internal.h" and kunit/test.h.
+ * it, and read the state of its PTEs. For files that include "../internal.h", on 7.3
+ * "../page_alloc.h", and kunit/test.h.
  */
 #ifndef FOLIO_BATCH_LIVE_H
 #define FOLIO_BATCH_LIVE_H
@@ -396,6 +397,37 @@ static inline void live_mremap(struct live *l, unsigned long to)
 	l->vma = vma_lookup(l->mm, to);
 }
 
+static inline unsigned long count_free_pages(void)
+{
+	unsigned long free = 0;
+	struct zone *zone;
+
+	lru_add_drain_all();
+	rcu_barrier();
+	drain_all_pages(NULL);
+	for_each_populated_zone(zone)
+		free += zone_page_state_snapshot(zone, NR_FREE_PAGES);
+	return free;
+}
+
+/* Lives that leak one page each cost more than a page each; the noise of allocators does not. */
+static inline void expect_no_leak(struct kunit *test, void (*life)(struct kunit *test))
+{
+	unsigned int nr_lives = 256, i;
+	long lost;
+
+	if (IS_ENABLED(CONFIG_KASAN_GENERIC))
+		kunit_skip(test, "CONFIG_KASAN_GENERIC: freed memory stays in quarantine");
+	for (i = 0; i < nr_lives / 4; i++)
+		life(test);
+	lost = count_free_pages();
+	for (i = 0; i < nr_lives; i++)
+		life(test);
+	lost -= count_free_pages();
+	kunit_info(test, "%u lives, %ld pages less are free", nr_lives, lost);
+	KUNIT_EXPECT_LT(test, lost, nr_lives);
+}
+
 /* The VMA's flags that the states of @c need; skips where this kernel has no such states. */
 static inline vm_flags_t uffd_flags_of(struct kunit *test, const struct write_fault_case *c)
 {
@@ -407,6 +439,8 @@ static inline vm_flags_t uffd_flags_of(struct kunit *test, const struct write_fa
 		kunit_skip(test, "this kernel or configuration has no UFFD_RWP");
 	return strchr(c->before, 'u') ? VM_UFFD_WP : strchr(c->before, 'p') ? VM_UFFD_RWP : 0;
 }
+
+KUNIT_ARRAY_PARAM_DESC(write_fault, write_fault_cases, name);
 
 /* One case of batch_cases.h: its states, its fault, and the states that it must leave, @want. */
 static inline void check_write_fault(struct kunit *test, const struct write_fault_case *c,

@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
 . "$here/lib.sh"
 suite=("$here"/../kunit/*.[ch])
-objects=(mm/tests/folio_batch_kunit.o mm/tests/folio_batch_patches_kunit.o)
+objects=(mm/tests/folio_batch_kunit.o mm/tests/folio_batch_reuse_kunit.o mm/tests/folio_batch_copy_kunit.o)
 checker=$cache_dir/kunit/sparse
 
 # Compiles the suites alone with W=1 and sparse; prints what is said of our files.

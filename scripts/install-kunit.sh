@@ -4,7 +4,7 @@
 #
 # usage: scripts/install-kunit.sh TREE [--remove]
 #
-# The tree gets six files in mm/tests and one line each in mm/Makefile and mm/Kconfig.debug. Installing
+# The tree gets eight files in mm/tests and one line each in mm/Makefile and mm/Kconfig.debug. Installing
 # again updates the files; a file whose content does not change keeps its time, so nothing is rebuilt.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,12 +13,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 kunit=$here/../kunit
 
 # What goes where: "file in kunit/:file in mm/tests".
-files=(folio_batch_kunit.c:folio_batch_kunit.c folio_batch_patches_kunit.c:folio_batch_patches_kunit.c
+files=(folio_batch_kunit.c:folio_batch_kunit.c folio_batch_reuse_kunit.c:folio_batch_reuse_kunit.c
+	folio_batch_copy_kunit.c:folio_batch_copy_kunit.c folio_batch_patches.h:folio_batch_patches.h
 	folio_batch_live.h:folio_batch_live.h batch_cases.h:batch_cases.h
 	Kconfig:Kconfig.folio_batch tree.kunitconfig:.kunitconfig)
 kconfig_line='source "mm/tests/Kconfig.folio_batch"'
 # shellcheck disable=SC2016 # make expands it
-makefile_line='obj-$(CONFIG_FOLIO_BATCH_KUNIT_TEST) += tests/folio_batch_kunit.o tests/folio_batch_patches_kunit.o'
+makefile_line='obj-$(CONFIG_FOLIO_BATCH_KUNIT_TEST) += tests/folio_batch_kunit.o tests/folio_batch_reuse_kunit.o tests/folio_batch_copy_kunit.o'
 
 has_line() {
 	grep -qxF -- "$2" "$1"

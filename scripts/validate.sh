@@ -36,11 +36,13 @@ validate() {
 		step "kernel $kind" "$here/lab-kernel.sh" "$arch" "$kind"
 	done
 	step 'KUnit plain' env ARCH="$arch" "$here/kunit.sh"
-	step 'KUnit patched' env ARCH="$arch" PATCH="$here/apply-patches.sh" FILTER='folio_batch*' "$here/kunit.sh"
+	step 'KUnit patched' env ARCH="$arch" PATCH="$here/apply-patches.sh" FILTER='folio_batch*' \
+		QEMU_ARGS='-smp 2 -cpu max' "$here/kunit.sh"
 	step 'guests that go wrong' "$here/test-lab.sh" "$arch"
 	for kind in plain patched kprobes; do
 		step "record, $kind kernel" "$here/test-record.sh" "$arch" "$kind"
 	done
+	step 'copies in a full cgroup' "$here/test-memcg.sh" "$arch"
 	while read -r name; do
 		step "row $name" "$here/lab.sh" "$name" "$arch"
 	done < <(rows_of "$arch")
