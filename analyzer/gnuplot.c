@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,7 +73,7 @@ static void take_complaint(FILE *complaints, char *reason, size_t size)
 /* Wait until gnuplot ends, and say from time to time what it draws. Returns 0, -EIO, -errno. */
 static int wait_for(pid_t pid, const char *name, struct progress *progress)
 {
-	struct pollfd ended = { .fd = pidfd_open(pid, 0), .events = POLLIN };
+	struct pollfd ended = { .fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
 	char what[64];
 	int status;
 

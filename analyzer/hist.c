@@ -16,7 +16,6 @@
 #define NR_BUCKETS ((65 - SUB_BITS) << SUB_BITS)
 
 #define MIN_SLOT_BITS 5
-#define MAX_SLOT_BITS 13 /* HIST_MAX_EXACT values fill half of them */
 
 static size_t bucket_of(uint64_t value)
 {

@@ -59,9 +59,8 @@ static unsigned long rank_sum(const double *a, size_t n, const double *sorted, s
 }
 
 /*
- * In how many ways @n of the @nr doubled ranks can be chosen, by their sum: an array of nr * (nr +
- * 1)
- * + 1 counts to free(), NULL when out of memory. Counts up to C(64, 32) fit a double to 17 digits.
+ * In how many ways @n of the @nr doubled ranks can be chosen, by their sum: an array to free() of
+ * nr (nr + 1) + 1 counts, NULL when out of memory. C(64, 32) fits a double to 17 digits.
  */
 static double *count_rank_sums(const unsigned int *ranks, size_t nr, size_t n)
 {
@@ -285,8 +284,8 @@ size_t stats_runs_needed(size_t nr_tests, double alpha)
 	double separated = 1; /* 2 / C(2n, n) */
 	size_t n = 1;
 
-	while (separated * nr_tests >
-	       alpha) { /* C(2n + 2, n + 1) = C(2n, n) * (4n + 2) / (n + 1) */
+	/* C(2n + 2, n + 1) = C(2n, n) (4n + 2) / (n + 1) */
+	while (separated * nr_tests > alpha) {
 		separated *= (n + 1.0) / (4 * n + 2);
 		n++;
 	}

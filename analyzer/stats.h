@@ -16,8 +16,7 @@
  */
 double stats_mann_whitney(const double *a, size_t n, const double *b, size_t m);
 
-/* The median of @nr values, which are sorted; of an even number the mean of the middle two; NAN of
- * 0. */
+/* The median of @nr values, which it sorts: of an even number the mean of two; NAN of none. */
 double stats_median(double *values, size_t nr);
 
 /* How far @b lies above @a: the median of all differences, and an interval around it. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes what each policy of a sweep is predicted to do: a row a policy, and the data of its plot.
- */
+/* Writes what each policy of a sweep is predicted to do, a row a policy, and its plot's data. */
 #ifndef SWEEP_OUT_H
 #define SWEEP_OUT_H
 
