@@ -30,7 +30,7 @@ one() {
 	if ! skips=$(grep '^\[  SKIPPED \] [^0-9]' "$log" | sort -u) && [ "$s" -gt 0 ]; then
 		skips="$name: skipped without a name" f=1
 	fi
-	echo "$p $f $s" >>"$log_dir/results"
+	echo "$p $f $s" >>"$results"
 	said=$(
 		printf '%-24s %4d passed, %d failed, %d skipped (%d s)\n' "$name" "$p" "$f" "$s" \
 			$((SECONDS - start))
@@ -47,16 +47,19 @@ fi
 [ $# -ge 2 ] || die "usage: run-tests.sh PROGRAM TEST..."
 FAULT_ANALYZE=$(realpath "$1")
 log_dir=$(dirname "$1")/tests
-export FAULT_ANALYZE log_dir
+results=$(mktemp)
+trap 'rm -f "$results"' EXIT
+export FAULT_ANALYZE log_dir results
 # stop at the first error, and do not take an exit code that the program under test uses
 export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=print_stacktrace=1:exitcode=99 TSAN_OPTIONS=exitcode=99:halt_on_error=1
 shift
 mkdir -p "$log_dir"
-: >"$log_dir/results"
 printf '%s\0' "$@" | xargs -0 -n 1 -P "${TEST_JOBS:-$(nproc)}" "$0" --one
 awk -v tests=$# '
 	{ passed += $1; failed += $2; skipped += $3 }
 	END {
 		printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+		if (NR != tests)
+			printf "%d programs without a result\n", tests - NR
 		exit NR != tests || failed > 0
-	}' "$log_dir/results"
+	}' "$results"
