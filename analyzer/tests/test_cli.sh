@@ -117,6 +117,23 @@ test_good_files() {
 	done
 }
 
+# The data of the CPU 4 GiB behind the metadata: what is in between is a hole.
+test_beyond_4_gib() {
+	local at from
+
+	at=$(($(places "$tmp/v6" 'flyrecord\x00' | tail -n 1) + 10))
+	from=$(number "$tmp/v6" "$at" 8)
+	head -c "$from" "$tmp/v6" >"$tmp/far"
+	patch "$tmp/far" $((at + 4)) '\x01'
+	truncate -s $((from + (1 << 32))) "$tmp/far"
+	tail -c +$((from + 1)) "$tmp/v6" >>"$tmp/far"
+	good report -F json "$tmp/v6"
+	sed "s,$tmp/v6,$tmp/far," "$tmp/out" >"$tmp/expected"
+	good report -F json "$tmp/far"
+	cmp -s "$tmp/expected" "$tmp/out" || wrong "$ran: not what it says of it in one piece"
+	rm "$tmp/far"
+}
+
 test_not_a_recording() {
 	printf 'int main(void) { return 0; }\n' >"$tmp/bad"
 	refused "$tmp/bad" "offset 0: not a trace.dat recording"
