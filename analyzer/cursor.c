@@ -136,6 +136,14 @@ char *cursor_text(struct cursor *c, uint64_t size)
 	return text;
 }
 
+const char *cursor_view(struct cursor *c, uint64_t size)
+{
+	const char *bytes = (const char *)c->bytes + c->pos;
+
+	cursor_skip(c, size);
+	return c->failed ? NULL : bytes;
+}
+
 char *cursor_string(struct cursor *c, size_t max)
 {
 	uint64_t start = c->pos;

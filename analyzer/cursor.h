@@ -40,6 +40,18 @@ void cursor_bytes(struct cursor *c, void *to, size_t size);
 /* The next @size bytes in memory of their own with a NUL behind them; NULL: failed or no memory. */
 char *cursor_text(struct cursor *c, uint64_t size);
 
+/*
+ * The next @size bytes where they are in memory, of a cursor over memory; no NUL stands behind
+ * them. NULL: failed.
+ */
+const char *cursor_view(struct cursor *c, uint64_t size);
+
+/* Whether it is over memory. */
+static inline bool cursor_is_memory(const struct cursor *c)
+{
+	return c->fd < 0;
+}
+
 /* A string up to its NUL, which is at most @max bytes away; NULL: failed. The caller frees it. */
 char *cursor_string(struct cursor *c, size_t max);
 

@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "formats.h"
-#include "grow.h"
 
 #define MAX_FIELD_SIZE (8u << 20) /* the largest sub-buffer: 128 pages of 64K */
+#define SHORTEST_FIELD "field:a;offset:0;size:1;"
 
 /* One line of a text, without its newline. */
 struct line {
@@ -39,19 +39,27 @@ static bool next_line(const char **pos, const char *end, struct line *l)
 	return true;
 }
 
-static bool starts(const struct line *l, const char *prefix)
+static inline bool starts(const struct line *l, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
 	return l->len >= n && !memcmp(l->start, prefix, n);
 }
 
-static void trim(struct line *l)
+static bool is_blank(char c)
 {
-	while (l->len && (*l->start == ' ' || *l->start == '\t'))
-		l->start++, l->len--;
-	while (l->len && (l->start[l->len - 1] == ' ' || l->start[l->len - 1] == '\t'))
-		l->len--;
+	return c == ' ' || c == '\t';
+}
+
+static inline void trim(struct line *l)
+{
+	const char *start = l->start, *end = start + l->len;
+
+	while (start < end && is_blank(*start))
+		start++;
+	while (start < end && is_blank(end[-1]))
+		end--;
+	*l = (struct line){ .start = start, .len = end - start };
 }
 
 static void advance(struct line *l, size_t n)
@@ -108,8 +116,18 @@ static bool is_name_char(char c)
 	       c == '_';
 }
 
-/* The name in a C declaration: the last identifier in front of array brackets. */
-static char *declared_name(struct line decl)
+/* A name of its own, which is a part of a text that there is room for. */
+static const char *add_name(struct formats *f, const char *name, size_t len)
+{
+	char *copy = memcpy(f->names + f->names_size, name, len);
+
+	copy[len] = '\0';
+	f->names_size += len + 1;
+	return copy;
+}
+
+/* The name in a C declaration: the last identifier in front of array brackets; NULL: none. */
+static const char *declared_name(struct formats *f, struct line decl)
 {
 	size_t end, start;
 
@@ -124,7 +142,7 @@ static char *declared_name(struct line decl)
 		;
 	for (start = end; start && is_name_char(decl.start[start - 1]); start--)
 		;
-	return start == end ? NULL : strndup(decl.start + start, end - start);
+	return start == end ? NULL : add_name(f, decl.start + start, end - start);
 }
 
 static enum field_kind declared_kind(const struct line *decl, uint32_t size)
@@ -138,9 +156,10 @@ static enum field_kind declared_kind(const struct line *decl, uint32_t size)
 	return size == 1 || size == 2 || size == 4 || size == 8 ? FIELD_NUMBER : FIELD_ARRAY;
 }
 
-/* A field line becomes *f. Returns 1, 0 when it does not parse, -ENOMEM. */
-static int parse_field(struct line l, struct field *f)
+/* A field line becomes one more of @e, whose fields are the last of @f. False: it does not parse. */
+static bool parse_field(struct formats *f, struct event_format *e, struct line l)
 {
+	struct field *field = &f->fields[f->nr_fields];
 	struct line decl;
 	uint32_t sign = 0;
 
@@ -150,136 +169,120 @@ static int parse_field(struct line l, struct field *f)
 	if (starts(&l, "special"))
 		advance(&l, strlen("special"));
 	if (!starts(&l, ":"))
-		return 0;
+		return false;
 	advance(&l, 1);
-	if (!next_piece(&l, &decl) || !keyed_number(&l, "offset:", &f->offset) ||
-	    !keyed_number(&l, "size:", &f->size))
-		return 0;
+	if (!next_piece(&l, &decl) || !keyed_number(&l, "offset:", &field->offset) ||
+	    !keyed_number(&l, "size:", &field->size))
+		return false;
 	trim(&l);
 	if (l.len && !keyed_number(&l, "signed:", &sign))
-		return 0;
+		return false;
 	trim(&l);
-	if (l.len || f->offset > MAX_FIELD_SIZE || f->size > MAX_FIELD_SIZE)
-		return 0;
-	f->is_signed = sign;
-	f->kind = declared_kind(&decl, f->size);
-	f->name = declared_name(decl);
-	return f->name ? 1 : 0;
+	if (l.len || field->offset > MAX_FIELD_SIZE || field->size > MAX_FIELD_SIZE)
+		return false;
+	field->is_signed = sign;
+	field->kind = declared_kind(&decl, field->size);
+	field->name = declared_name(f, decl);
+	if (!field->name)
+		return false;
+	if (field->offset + field->size > e->size)
+		e->size = field->offset + field->size;
+	f->nr_fields++;
+	e->nr_fields++;
+	return true;
 }
 
-static void format_release(struct event_format *e)
+static unsigned char is_bad(unsigned char c)
 {
-	for (size_t i = 0; i < e->nr_fields; i++)
-		free(e->fields[i].name);
-	free(e->fields);
-	free(e->system);
-	free(e->name);
-	*e = (struct event_format){ 0 };
-}
-
-static int add_field(struct event_format *e, struct field f)
-{
-	struct field *fields = grow_by_one(e->fields, e->nr_fields, sizeof(*fields));
-
-	if (!fields)
-		return -ENOMEM;
-	e->fields = fields;
-	fields[e->nr_fields++] = f;
-	if (f.offset + f.size > e->size)
-		e->size = f.offset + f.size;
-	return 0;
+	return ((unsigned char)(c - ' ') > '~' - ' ') & (c != '\n') & (c != '\t');
 }
 
 /* The first byte that a format text cannot hold, or NULL. */
 static const char *bad_byte(const char *text, size_t size)
 {
-	for (size_t i = 0; i < size; i++) {
-		unsigned char c = text[i];
+	size_t i = 0;
 
-		if ((c < ' ' && c != '\n' && c != '\t') || c > '~')
+	/* without a jump for each byte, compilers look at many at once */
+	for (unsigned char bad = 0; !bad && size - i >= 64; i += bad ? 0 : 64) {
+		for (int j = 0; j < 64; j++)
+			bad |= is_bad(text[i + j]);
+	}
+	for (; i < size; i++) {
+		if (is_bad(text[i]))
 			return text + i;
 	}
 	return NULL;
 }
 
-/* The reason why a line is damage, NULL when it is none; *err is -ENOMEM or 0. */
-static const char *parse_line(struct event_format *e, struct line l, bool *has_id, int *err)
+/* Take in a line of @e. The reason why it is damage, NULL when it is none. */
+static const char *parse_line(struct formats *f, struct event_format *e, struct line l,
+			      bool *has_id)
 {
 	struct line body = l;
-	struct field f;
-	int ret;
 
 	trim(&body);
 	if (starts(&l, "name:") && !e->name) {
 		advance(&body, strlen("name:"));
 		trim(&body);
-		e->name = strndup(body.start, body.len);
-		*err = e->name ? 0 : -ENOMEM;
+		e->name = add_name(f, body.start, body.len);
 	} else if (starts(&l, "ID:")) {
 		advance(&body, strlen("ID:"));
 		*has_id = parse_number(body, &e->id);
 		return *has_id ? NULL : "the event's ID is no number";
-	} else if (starts(&body, "field")) {
-		ret = parse_field(l, &f);
-		if (!ret)
-			return "a field line does not parse";
-		*err = ret < 0 ? ret : add_field(e, f);
-		if (*err)
-			free(f.name);
+	} else if (starts(&body, "field") && !parse_field(f, e, l)) {
+		return "a field line does not parse";
 	}
 	return NULL;
 }
 
-/* Returns 1 parsed, 0 damaged (noted), -ENOMEM. */
-static int parse_format(struct event_format *e, const struct trace_text *t, struct damages *d)
+/* False: damaged, which was noted. */
+static bool parse_format(struct formats *f, struct event_format *e, const struct trace_text *t,
+			 struct damages *d)
 {
 	const char *pos = t->text, *end = t->text + t->size;
 	const char *bad = bad_byte(t->text, t->size);
 	const char *reason = NULL;
 	struct line l = { .start = t->text };
 	bool has_id = false;
-	int err = 0;
 
 	if (bad) {
 		damage_add(d, t->offset + (bad - t->text),
 			   "a format text of '%.32s' holds a byte 0x%02x", t->system,
 			   (unsigned char)*bad);
-		return 0;
+		return false;
 	}
-	e->system = strdup(t->system);
-	if (!e->system)
-		return -ENOMEM;
-	while (!err && !reason && next_line(&pos, end, &l) && !starts(&l, "print fmt:"))
-		reason = parse_line(e, l, &has_id, &err);
-	if (err)
-		return err;
+	*e = (struct event_format){ .system = t->system, .fields = &f->fields[f->nr_fields] };
+	while (!reason && next_line(&pos, end, &l) && !starts(&l, "print fmt:"))
+		reason = parse_line(f, e, l, &has_id);
 	if (!reason && (!e->name || !has_id))
 		reason = "a format text has no name or no ID";
-	if (reason) {
+	if (reason)
 		damage_add(d, t->offset + (l.start - t->text), "%s, in '%.32s'", reason,
 			   e->name ? e->name : t->system);
-		return 0;
-	}
-	return 1;
+	return !reason;
+}
+
+/* Room for @nr events, and for the fields and names that texts of @size bytes may hold. */
+static int make_room(struct formats *f, size_t nr, uint64_t size)
+{
+	*f = (struct formats){ .list = calloc(nr + 1, sizeof(*f->list)),
+			       .fields = reallocarray(NULL, size / strlen(SHORTEST_FIELD) + 1,
+						      sizeof(*f->fields)),
+			       .names = malloc(size + 1) };
+	return f->list && f->fields && f->names ? 0 : -ENOMEM;
 }
 
 int formats_parse(struct formats *f, const struct trace_text *texts, size_t nr, struct damages *d)
 {
-	*f = (struct formats){ .list = calloc(nr ? nr : 1, sizeof(*f->list)) };
-	if (!f->list)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
-		struct event_format *e = &f->list[f->nr];
-		int ret = parse_format(e, &texts[i], d);
+	uint64_t size = 0;
+	int err;
 
-		if (ret == 1)
-			f->nr++;
-		else
-			format_release(e);
-		if (ret < 0)
-			return ret;
-	}
-	return 0;
+	for (size_t i = 0; i < nr; i++)
+		size += texts[i].size;
+	err = make_room(f, nr, size);
+	for (size_t i = 0; i < nr && !err; i++)
+		f->nr += parse_format(f, &f->list[f->nr], &texts[i], d);
+	return err;
 }
 
 static bool layout_field(struct page_layout *l, const struct field *f)
@@ -305,21 +308,22 @@ int page_layout_parse(struct page_layout *l, const struct trace_text *text, stru
 	const char *pos = text->text, *end = text->text + text->size;
 	const char *bad = bad_byte(text->text, text->size);
 	struct line line;
+	struct formats f;
 	bool has_id, good = !bad;
-	int err = 0;
+	int err = make_room(&f, 0, text->size);
 
 	*l = (struct page_layout){ 0 };
 	while (good && !err && next_line(&pos, end, &line))
-		good = !parse_line(&e, line, &has_id, &err);
+		good = !parse_line(&f, &e, line, &has_id);
 	for (size_t i = 0; i < e.nr_fields && good; i++)
-		good = layout_field(l, &e.fields[i]);
+		good = layout_field(l, &f.fields[i]);
 	good = good && l->commit_size && l->page_size && l->data_offset >= 8 + l->commit_size;
 	if (!good && !err) {
 		damage_add(d, text->offset + (bad ? bad - text->text : 0),
 			   "header_page does not parse");
 		err = -EBADMSG;
 	}
-	format_release(&e);
+	formats_release(&f);
 	return err;
 }
 
@@ -376,8 +380,8 @@ uint64_t number_value_any(struct number n, const uint8_t *data)
 
 void formats_release(struct formats *f)
 {
-	for (size_t i = 0; i < f->nr; i++)
-		format_release(&f->list[i]);
 	free(f->list);
+	free(f->fields);
+	free(f->names);
 	*f = (struct formats){ 0 };
 }

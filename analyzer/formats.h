@@ -24,24 +24,32 @@ enum field_kind {
 };
 
 struct field {
-	char *name;
+	const char *name;
 	uint32_t offset, size; /* bytes, in the event's data */
 	enum field_kind kind;
 	bool is_signed;
 };
 
 struct event_format {
-	char *system, *name;
+	const char *system; /* of the text, whose owner's it stays */
+	const char *name;
 	uint32_t id;
-	struct field *fields;
+	const struct field *fields;
 	size_t nr_fields;
 	uint32_t size; /* of an event's fixed part: no shorter event is one */
 };
 
-/* All zero is empty; formats_release() frees all. */
+/*
+ * All zero is empty; formats_release() frees all. A kernel has 1,500 events of 15,000 fields: they
+ * and their names have memory in common, which is as large as the texts allow.
+ */
 struct formats {
-	struct event_format *list;
+	struct event_format *list; /* owned, as are the others */
 	size_t nr;
+	struct field *fields; /* of all events, those of each together */
+	size_t nr_fields;
+	char *names; /* each with its NUL */
+	size_t names_size;
 };
 
 /* Where a sub-buffer has its parts: events/header_page. */

@@ -218,7 +218,7 @@ static int bind_pair_entry(struct probes *p, const struct formats *f,
 			best = pr;
 			break;
 		}
-		if (bind_entry(p, &pr, e) &&
+		if (format_field(e, "__probe_ip") && bind_entry(p, &pr, e) &&
 		    (!best.format || entry_worth(&pr) > entry_worth(&best)))
 			best = pr;
 	}

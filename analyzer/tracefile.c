@@ -103,17 +103,27 @@ char *tracefile_parse_clock(const char *text)
 	return len ? strndup(start, len) : NULL;
 }
 
-static int add_format(struct tracefile *tf, char *system, char *text, uint64_t size,
-		      uint64_t offset)
+int tracefile_keep(struct tracefile *tf, char *memory)
+{
+	char **list = grow_by_one(tf->kept, tf->nr_kept, sizeof(*list));
+
+	if (!list) {
+		free(memory);
+		return -ENOMEM;
+	}
+	tf->kept = list;
+	list[tf->nr_kept++] = memory;
+	return 0;
+}
+
+static int add_format(struct tracefile *tf, struct trace_text format)
 {
 	struct trace_text *list = grow_by_one(tf->formats, tf->nr_formats, sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
 	tf->formats = list;
-	list[tf->nr_formats++] = (struct trace_text){
-		.system = system, .text = text, .size = size, .offset = offset
-	};
+	list[tf->nr_formats++] = format;
 	return 0;
 }
 
@@ -125,19 +135,26 @@ static int short_metadata(struct tracefile *tf, const struct cursor *c, uint64_t
 	return -EBADMSG;
 }
 
+/* A text of @size bytes, kept with the file; NULL: @c has failed, or no memory. */
+static const char *read_text(struct tracefile *tf, struct cursor *c, uint64_t size)
+{
+	char *text;
+
+	if (cursor_is_memory(c))
+		return cursor_view(c, size);
+	text = cursor_text(c, size);
+	return text && !tracefile_keep(tf, text) ? text : NULL;
+}
+
 static int read_format(struct tracefile *tf, struct cursor *c, uint64_t base, const char *system)
 {
-	uint64_t size = cursor_u64(c);
-	uint64_t offset = base + c->pos;
-	char *text = cursor_text(c, size);
-	char *name = strdup(system);
+	struct trace_text format = { .system = system, .size = cursor_u64(c) };
 
-	if (!text || !name || add_format(tf, name, text, size, offset) < 0) {
-		free(text);
-		free(name);
-		return c->failed ? short_metadata(tf, c, base, "a format text") : -ENOMEM;
-	}
-	return 0;
+	format.offset = base + c->pos;
+	format.text = read_text(tf, c, format.size);
+	if (format.text)
+		return add_format(tf, format);
+	return c->failed ? short_metadata(tf, c, base, "a format text") : -ENOMEM;
 }
 
 int tracefile_read_ftrace_formats(struct tracefile *tf, struct cursor *c, uint64_t base)
@@ -161,9 +178,10 @@ int tracefile_read_event_formats(struct tracefile *tf, struct cursor *c, uint64_
 		char *system = cursor_string(c, MAX_SYSTEM_NAME);
 		uint32_t nr = cursor_u32(c);
 
+		if (system)
+			err = tracefile_keep(tf, system);
 		for (uint32_t j = 0; system && j < nr && !err; j++)
 			err = read_format(tf, c, base, system);
-		free(system);
 		if (!err && c->failed)
 			err = short_metadata(tf, c, base, "the list of event formats");
 	}
@@ -183,7 +201,7 @@ int tracefile_read_header_info(struct tracefile *tf, struct cursor *c, uint64_t 
 	size = cursor_u64(c);
 	tf->header_page.offset = base + c->pos;
 	tf->header_page.size = size;
-	tf->header_page.text = cursor_text(c, size);
+	tf->header_page.text = read_text(tf, c, size);
 	if (!tf->header_page.text)
 		return c->failed ? short_metadata(tf, c, base, "header_page") : -ENOMEM;
 	cursor_bytes(c, tag, 13);
@@ -199,13 +217,16 @@ int tracefile_read_cmdlines(struct tracefile *tf, struct cursor *c, uint64_t bas
 {
 	uint64_t size = cursor_u64(c);
 
+	char *text;
+
 	tf->cmdlines.offset = base + c->pos;
 	tf->cmdlines.size = size;
-	tf->cmdlines.text = cursor_text(c, size);
-	if (!tf->cmdlines.text)
+	text = cursor_text(c, size);
+	tf->cmdlines.text = text;
+	if (!text)
 		return c->failed ? short_metadata(tf, c, base, "the list of command names")
 				 : -ENOMEM;
-	return 0;
+	return tracefile_keep(tf, text);
 }
 
 static int read_shift_samples(struct time_shift *s, struct cursor *c)
@@ -449,10 +470,9 @@ char *tracefile_kallsyms(struct tracefile *tf, size_t *size)
 
 void tracefile_close(struct tracefile *tf)
 {
-	for (size_t i = 0; i < tf->nr_formats; i++) {
-		free(tf->formats[i].system);
-		free(tf->formats[i].text);
-	}
+	for (size_t i = 0; i < tf->nr_kept; i++)
+		free(tf->kept[i]);
+	free(tf->kept);
 	for (size_t i = 0; i < tf->nr_buffers; i++) {
 		free(tf->buffers[i].name);
 		free(tf->buffers[i].clock);
@@ -460,8 +480,6 @@ void tracefile_close(struct tracefile *tf)
 	}
 	free(tf->formats);
 	free(tf->buffers);
-	free(tf->header_page.text);
-	free(tf->cmdlines.text);
 	free(tf->uname);
 	free(tf->path);
 	trace_clock_release(&tf->clock);

@@ -20,8 +20,8 @@
 
 /* A text copied from the traced machine: a format file, header_page, the saved command lines. */
 struct trace_text {
-	char *system; /* event system, NULL for the others; owned */
-	char *text;   /* NUL behind @size bytes; owned */
+	const char *system; /* event system, NULL for the others */
+	const char *text;
 	size_t size;
 	uint64_t offset; /* in the file; of its section where that is compressed */
 };
@@ -71,9 +71,11 @@ struct tracefile {
 	char *uname;	   /* "Linux HOST RELEASE MACHINE" or NULL */
 	struct trace_clock clock;
 	struct trace_text header_page;
-	struct trace_text cmdlines;
+	struct trace_text cmdlines; /* with a NUL behind it */
 	struct trace_text *formats; /* ftrace's own first, then by system */
 	size_t nr_formats;
+	char **kept; /* memory that holds texts, and names of systems */
+	size_t nr_kept;
 	struct trace_section kallsyms;
 	struct trace_buffer *buffers;
 	size_t nr_buffers;
@@ -147,7 +149,10 @@ int tracefile_read_v7(struct tracefile *tf, struct cursor *c);
 int tracefile_option(struct tracefile *tf, unsigned int id, const void *data, size_t size,
 		     uint64_t offset);
 
-/* Parsers of pieces that both versions share; @base is the offset of the cursor's origin. */
+/*
+ * Parsers of pieces that both versions share; @base is the offset of the cursor's origin. Where that
+ * is memory, texts stay in it: it is to be kept.
+ */
 int tracefile_read_header_info(struct tracefile *tf, struct cursor *c, uint64_t base);
 int tracefile_read_ftrace_formats(struct tracefile *tf, struct cursor *c, uint64_t base);
 int tracefile_read_event_formats(struct tracefile *tf, struct cursor *c, uint64_t base);
@@ -158,6 +163,9 @@ int tracefile_read_cmdlines(struct tracefile *tf, struct cursor *c, uint64_t bas
  * are more than a file of this size may hold: one piece named again and again, or packed too well.
  */
 int tracefile_count_metadata(struct tracefile *tf, uint64_t size, uint64_t offset);
+
+/* Keep @memory until tracefile_close(). 0, or -ENOMEM: then it is freed. */
+int tracefile_keep(struct tracefile *tf, char *memory);
 
 /* Append a buffer that is all zero; NULL when out of memory. */
 struct trace_buffer *tracefile_add_buffer(struct tracefile *tf);

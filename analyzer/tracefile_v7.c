@@ -45,33 +45,32 @@ static int read_section_header(struct tracefile *tf, uint64_t offset, struct sec
 	return -EBADMSG;
 }
 
-/* The section's packed bytes become *size plain ones. */
+/* The section's packed bytes, at @c, become *size plain ones. */
 static char *unpack_section(struct tracefile *tf, uint64_t offset, struct cursor *c, size_t *size)
 {
-	uint32_t packed = cursor_u32(c);
-	uint32_t plain = cursor_u32(c);
-	char *from;
+	struct packed_block b = { .fd = tf->fd };
 	char *to;
 
-	if (c->failed || packed > cursor_left(c) ||
-	    !unpack_plausible(&tf->unpacker, packed, plain)) {
+	b.packed = cursor_u32(c);
+	b.size = cursor_u32(c);
+	b.offset = c->pos;
+	if (c->failed || b.packed > cursor_left(c) ||
+	    !unpack_plausible(&tf->unpacker, b.packed, b.size)) {
 		damage_add(&tf->damages, offset, "a compressed section lies about its size");
 		return NULL;
 	}
-	if (tracefile_count_metadata(tf, plain, offset) < 0)
+	if (tracefile_count_metadata(tf, b.size, offset) < 0)
 		return NULL;
-	from = cursor_text(c, packed);
-	to = malloc((size_t)plain + 1);
-	if (from && to && !unpack(&tf->unpacker, from, packed, to, plain)) {
-		to[plain] = '\0';
-		*size = plain;
-	} else {
-		if (from && to)
-			damage_add(&tf->damages, offset, "a compressed section does not unpack");
+	to = malloc((size_t)b.size + 1);
+	if (!to)
+		return NULL;
+	if (unpack_block(&tf->unpacker, &b, to)) {
+		damage_add(&tf->damages, offset, "a compressed section does not unpack");
 		free(to);
-		to = NULL;
+		return NULL;
 	}
-	free(from);
+	to[b.size] = '\0';
+	*size = b.size;
 	return to;
 }
 
@@ -185,7 +184,8 @@ static int option_section(struct tracefile *tf, unsigned int id, uint64_t offset
 		err = tracefile_read_event_formats(tf, &c, offset);
 	else if (id == OPTION_CMDLINES)
 		err = tracefile_read_cmdlines(tf, &c, offset);
-	free(section);
+	if (tracefile_keep(tf, section) < 0)
+		return -ENOMEM;
 	return err == -EBADMSG ? 0 : err;
 }
 
