@@ -150,8 +150,8 @@ int tracefile_option(struct tracefile *tf, unsigned int id, const void *data, si
 		     uint64_t offset);
 
 /*
- * Parsers of pieces that both versions share; @base is the offset of the cursor's origin. Where that
- * is memory, texts stay in it: it is to be kept.
+ * Parsers of pieces that both versions share; @base is the offset of the cursor's origin. Where
+ * that is memory, texts stay in it: it is to be kept.
  */
 int tracefile_read_header_info(struct tracefile *tf, struct cursor *c, uint64_t base);
 int tracefile_read_ftrace_formats(struct tracefile *tf, struct cursor *c, uint64_t base);
