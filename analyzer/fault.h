@@ -85,24 +85,24 @@ struct fault_key {
 struct fault {
 	uint64_t entry;	     /* time of the first entry */
 	uint64_t exit;	     /* time of the last exit; only when has_exit */
+	uint64_t latency;    /* exit - entry, retries included; only when has_exit */
+	uint64_t address;    /* of the access; only when has_address */
+	uint64_t mm;	     /* the mm_struct's address, 0 unknown */
 	uint64_t vma_start;  /* 0 when vma_end is 0: unknown */
 	uint64_t vma_end;    /* exclusive */
-	uint64_t mm;	     /* the mm_struct's address, 0 unknown */
-	uint64_t address;    /* of the access; only when has_address */
-	uint64_t latency;    /* exit - entry, retries included; only when has_exit */
 	uint32_t flags;	     /* FAULT_FLAG_*; only when has_flags */
-	uint32_t ret;	     /* VM_FAULT_*; only when has_ret */
 	uint32_t error_code; /* x86 page-fault error code; only when has_error_code */
-	int32_t pid;	     /* common_pid: a thread */
-	uint32_t cpu;	     /* of the first entry */
-	uint32_t retries;
 	int32_t worker_ptes; /* PTEs that a worker's return says it resolved, -1 unknown */
 	uint8_t order;	     /* of the last movable user allocation inside, or ORDER_UNKNOWN */
 	uint8_t rss;	     /* RSS_* bits: counters that changed inside */
-	bool has_exit, has_address, has_flags, has_ret, has_error_code;
-	bool allocated; /* a movable user page was allocated inside */
 	bool major, remote;
-	bool counted; /* passes the filters; the model sees it either way */
+	uint32_t ret; /* VM_FAULT_*; only when has_ret */
+	bool has_exit : 1, has_address : 1, has_flags : 1, has_ret : 1, has_error_code : 1;
+	bool allocated : 1; /* a movable user page was allocated inside */
+	bool counted : 1;   /* passes the filters; the model sees it either way */
+	uint32_t retries;
+	int32_t pid;  /* common_pid: a thread */
+	uint32_t cpu; /* of the first entry */
 };
 
 /* Counters that kmem:rss_stat showed inside the fault, by enum of mm counters. */

@@ -46,12 +46,13 @@ static int grow(struct faults *f)
 	return 0;
 }
 
-static noinline struct task *find_task(struct faults *f, int32_t pid)
+/* The task of @pid, made when it is new; NULL when out of memory. Moves the others. */
+static struct task *find_task(struct faults *f, int32_t pid)
 {
 	struct task *t = slot_of(f, f->tasks, f->room, pid);
 
 	if (t->used)
-		return f->last = t;
+		return t;
 	if (2 * f->nr_tasks >= f->room) {
 		if (grow(f) < 0)
 			return NULL;
@@ -59,13 +60,7 @@ static noinline struct task *find_task(struct faults *f, int32_t pid)
 	}
 	*t = (struct task){ .pid = pid, .used = true };
 	f->nr_tasks++;
-	return f->last = t;
-}
-
-/* The task of @pid, made when it is new; NULL when out of memory. Moves the others. */
-static struct task *task_of(struct faults *f, int32_t pid)
-{
-	return likely(f->last && f->last->pid == pid) ? f->last : find_task(f, pid);
+	return t;
 }
 
 static struct mm_users *users_of(struct faults *f, uint64_t mm)
@@ -168,6 +163,33 @@ static bool has_lost(const struct faults *f, const struct task *t, uint32_t cpu)
 	return cpu < f->nr_losses && f->losses[cpu] > t->losses_seen;
 }
 
+/* What current_task() does when it is not the task that had the event before. */
+static noinline struct task *switch_task(struct faults *f, int32_t pid, uint32_t cpu)
+{
+	struct task *t = find_task(f, pid);
+
+	f->last = t;
+	if (!t || t->losses_seen == f->losses_total)
+		return t;
+	/* what was lost may be the exit, where the task was and where it has come to */
+	if (has_lost(f, t, t->cpu) || has_lost(f, t, cpu))
+		drop_frames(f, t);
+	t->losses_seen = f->losses_total;
+	return t;
+}
+
+/* The task of @pid, which has an event on @cpu; NULL when out of memory. */
+static struct task *current_task(struct faults *f, int32_t pid, uint32_t cpu)
+{
+	struct task *t = f->last;
+
+	if (unlikely(!t || t->pid != pid))
+		t = switch_task(f, pid, cpu);
+	if (likely(t != NULL))
+		t->cpu = cpu;
+	return t;
+}
+
 int faults_lost(struct faults *f, uint32_t cpu)
 {
 	if (cpu >= f->nr_losses) {
@@ -185,6 +207,7 @@ int faults_lost(struct faults *f, uint32_t cpu)
 		f->nr_losses = nr;
 	}
 	f->losses[cpu] = ++f->losses_total;
+	f->last = NULL;
 	return 0;
 }
 
@@ -199,15 +222,17 @@ static void start_fault(struct fault *fault, const struct event *e)
 	fault->order = ORDER_UNKNOWN;
 	fault->rss = 0;
 	fault->ret = 0;
+	fault->error_code = 0;
 	fault->has_exit = fault->has_address = fault->has_flags = false;
 	fault->has_ret = fault->has_error_code = false;
-	fault->allocated = fault->major = fault->remote = fault->counted = false;
+	fault->allocated = fault->major = fault->remote = false;
+	fault->counted = true;
 }
 
 static noinline int take_exception(struct faults *f, struct task *t, struct step *s)
 {
 	struct event e = { .ts = t->exception_ts, .pid = t->pid, .cpu = t->exception_cpu };
-	struct fault fault = { 0 };
+	struct fault *fault = &f->alone;
 
 	t->has_exception = false;
 	if (f->options.has_pair || f->counts.exits) {
@@ -215,18 +240,24 @@ static noinline int take_exception(struct faults *f, struct task *t, struct step
 		return 0;
 	}
 	f->counts.entries++;
-	start_fault(&fault, &e);
-	fault.address = t->exception_address;
-	fault.error_code = t->error_code;
-	fault.has_address = fault.has_error_code = true;
-	*s = (struct step){ .kind = STEP_FAULT, .ts = fault.entry, .fault = fault };
+	*fault = (struct fault){ 0 };
+	start_fault(fault, &e);
+	fault->address = t->exception_address;
+	fault->error_code = t->error_code;
+	fault->has_address = fault->has_error_code = true;
+	*s = (struct step){ .kind = STEP_FAULT, .ts = fault->entry, .fault = fault };
 	return 1;
 }
 
-static int push_exception(struct faults *f, struct task *t, const struct event *e, struct step *s)
+int faults_exception(struct faults *f, const struct event *e, struct step *s)
 {
-	int ret = t->has_exception ? take_exception(f, t, s) : 0;
+	struct task *t = current_task(f, e->pid, e->cpu);
+	int ret = 0;
 
+	if (unlikely(!t))
+		return -ENOMEM;
+	if (unlikely(t->has_exception))
+		ret = take_exception(f, t, s);
 	t->has_exception = true;
 	t->exception_ts = e->ts;
 	t->exception_cpu = e->cpu;
@@ -257,41 +288,44 @@ static void match_exception(struct faults *f, struct task *t, struct fault *faul
  * A task whose parent was seen to fork, but not to copy its mm, shows the copy with its first
  * fault.
  */
-static noinline int late_fork(struct task *t, const struct event *e, struct step *s)
+static noinline int late_fork(struct task *t, uint64_t ts, uint64_t mm, struct step *s)
 {
 	uint64_t oldmm = t->parent_mm;
 
 	t->parent_mm = 0;
-	if (!e->mm || e->mm == oldmm)
+	if (!mm || mm == oldmm)
 		return 0;
-	*s = (struct step){ .kind = STEP_FORK, .ts = e->ts, .mm = e->mm, .oldmm = oldmm };
+	*s = (struct step){ .kind = STEP_FORK, .ts = ts, .mm = mm, .oldmm = oldmm };
 	return 1;
 }
 
 /* The frame to go on with when this is the return after RETRY, else NULL. */
-static noinline struct frame *take_retry(struct faults *f, struct task *t, const struct event *e)
+static noinline struct frame *take_retry(struct faults *f, struct task *t, uint64_t address)
 {
 	struct frame *frame = t->retry;
 
 	t->retry = NULL;
-	if (!((frame->fault.address ^ e->address) & PAGE_MASK_4K))
+	if (!((frame->fault.address ^ address) & PAGE_MASK_4K))
 		return frame;
 	/* a signal ended it: the kernel does not count it as a fault either */
 	give_frame(f, frame);
 	return NULL;
 }
 
-static int push_entry(struct faults *f, struct task *t, const struct event *e, struct step *s)
+int faults_entry(struct faults *f, const struct event *e, struct step *s)
 {
+	struct task *t = current_task(f, e->pid, e->cpu);
 	struct frame *frame = NULL;
 	struct fault *fault;
 
+	if (unlikely(!t))
+		return -ENOMEM;
 	f->counts.entries++;
 	/* user mode is not inside a fault: what is open has lost its exit */
 	if (unlikely(t->top != NULL) && e->has_flags && e->flags & FAULT_FLAG_USER)
 		drop_frames(f, t);
 	if (unlikely(t->retry != NULL))
-		frame = take_retry(f, t, e);
+		frame = take_retry(f, t, e->address);
 	if (likely(!frame)) {
 		frame = take_frame(f);
 		if (unlikely(!frame))
@@ -316,7 +350,7 @@ static int push_entry(struct faults *f, struct task *t, const struct event *e, s
 		t->remote_mm = e->mm;
 	else if (set_mm(f, t, e->mm) < 0)
 		return -ENOMEM;
-	return unlikely(t->parent_mm) && !fault->remote ? late_fork(t, e, s) : 0;
+	return unlikely(t->parent_mm) && !fault->remote ? late_fork(t, e->ts, e->mm, s) : 0;
 }
 
 /* The task's innermost fault ended in RETRY, and will come back. */
@@ -329,34 +363,38 @@ static noinline void keep_for_retry(struct faults *f, struct task *t, struct fra
 	t->retry = frame;
 }
 
-static int push_exit(struct faults *f, struct task *t, const struct event *e, struct step *s)
+int faults_exit(struct faults *f, const struct event *e, struct step *s)
 {
-	struct frame *frame = t->top;
-	struct fault *fault = &s->fault;
+	struct task *t = current_task(f, e->pid, e->cpu);
+	struct frame *frame;
+	struct fault *fault;
 
+	if (unlikely(!t))
+		return -ENOMEM;
+	frame = t->top;
 	f->counts.exits++;
 	if (unlikely(!frame)) {
 		f->counts.unpaired_exits++;
 		return 0;
 	}
 	t->top = frame->outer;
+	fault = &frame->fault;
 	if (e->ret & VM_FAULT_MAJOR)
-		frame->fault.major = true;
+		fault->major = true;
 	if (unlikely(e->ret & VM_FAULT_RETRY)) {
 		keep_for_retry(f, t, frame);
 		return 0;
 	}
-	/* copied first: what was just written in pieces is slow to be read in larger ones */
-	*fault = frame->fault;
-	fault->has_exit = true;
 	fault->exit = e->ts;
 	fault->latency = e->ts > fault->entry ? e->ts - fault->entry : 0;
-	fault->has_ret = e->has_ret;
 	fault->ret = e->ret;
+	fault->has_exit = true;
+	fault->has_ret = e->has_ret;
 	s->kind = STEP_FAULT;
 	s->ts = e->ts;
 	s->mm = fault->mm;
-	give_frame(f, frame);
+	s->fault = fault;
+	give_frame(f, frame); /* which stays as it is until another is taken */
 	return 1;
 }
 
@@ -381,7 +419,7 @@ static int push_fork(struct faults *f, struct task *t, const struct event *e, st
 		return push_copied(t, e, s);
 	if (f->options.has_copy)
 		return 0;
-	child = task_of(f, e->number);
+	child = find_task(f, e->number);
 	if (!child)
 		return -ENOMEM;
 	if (e->knows_sharing || !child->sharing_known)
@@ -421,9 +459,12 @@ static int push_task_exit(struct faults *f, struct task *t, const struct event *
 }
 
 /* What happens to a task and its address space. */
-static noinline int push_other(struct faults *f, struct task *t, const struct event *e,
-			       struct step *s)
+static int push_other(struct faults *f, const struct event *e, struct step *s)
 {
+	struct task *t = current_task(f, e->pid, e->cpu);
+
+	if (!t)
+		return -ENOMEM;
 	switch (e->role) {
 	case EVENT_ALLOC:
 		if (t->top) {
@@ -459,7 +500,7 @@ static noinline int push_other(struct faults *f, struct task *t, const struct ev
 }
 
 /* What happens to an address space, whoever's. */
-static noinline int push_mm_event(const struct event *e, struct step *s)
+static int push_mm_event(const struct event *e, struct step *s)
 {
 	*s = (struct step){ .kind = e->role == EVENT_MM_EXIT ? STEP_MM_EXIT : STEP_UNCERTAIN,
 			    .ts = e->ts,
@@ -469,32 +510,22 @@ static noinline int push_mm_event(const struct event *e, struct step *s)
 
 int faults_push(struct faults *f, const struct event *e, struct step *s)
 {
-	struct task *t;
-
-	if (e->role == EVENT_MM_EXIT || e->role == EVENT_COLLAPSE)
-		return push_mm_event(e, s);
-	t = task_of(f, e->pid);
-	if (unlikely(!t))
-		return -ENOMEM;
-	/* what was lost may be the exit, where the task was and where it has come to */
-	if (unlikely(t->losses_seen != f->losses_total) &&
-	    (has_lost(f, t, t->cpu) || has_lost(f, t, e->cpu)))
-		drop_frames(f, t);
-	t->cpu = e->cpu;
-	t->losses_seen = f->losses_total;
 	switch (e->role) {
 	case EVENT_ENTRY:
-		return push_entry(f, t, e, s);
+		return faults_entry(f, e, s);
 	case EVENT_EXIT:
-		return push_exit(f, t, e, s);
+		return faults_exit(f, e, s);
 	case EVENT_EXCEPTION:
-		return push_exception(f, t, e, s);
+		return faults_exception(f, e, s);
+	case EVENT_MM_EXIT:
+	case EVENT_COLLAPSE:
+		return push_mm_event(e, s);
 	default:
-		return push_other(f, t, e, s);
+		return push_other(f, e, s);
 	}
 }
 
-int faults_finish(struct faults *f, struct step *s)
+noinline int faults_finish(struct faults *f, struct step *s)
 {
 	while (f->finished < f->room) {
 		struct task *t = &f->tasks[f->finished++];

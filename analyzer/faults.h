@@ -23,7 +23,7 @@ struct step {
 	enum step_kind kind;
 	uint64_t ts;
 	uint64_t mm, oldmm;
-	struct fault fault; /* STEP_FAULT */
+	struct fault *fault; /* STEP_FAULT: of `faults`, until it is called again */
 };
 
 /* A fault that was entered and has not ended; they nest. */
@@ -70,10 +70,11 @@ struct faults {
 	uint64_t unmatched_exceptions; /* of a recording with a pair: no handle_mm_fault followed */
 	struct task *tasks;	       /* hash by pid; owned */
 	size_t nr_tasks, room;	       /* room is a power of two */
-	struct task *last;	       /* that was looked up; NULL: none, or it moved */
-	struct frame *free_frames;     /* owned */
-	uint64_t losses_total;	       /* places where events were lost, so far */
-	uint64_t *losses;	       /* by CPU: number of its last such place; owned */
+	struct task *last; /* that had an event, and no loss since; NULL: none, or it moved */
+	struct frame *free_frames; /* owned */
+	struct fault alone;	   /* the last that an exception alone has shown */
+	uint64_t losses_total;	   /* places where events were lost, so far */
+	uint64_t *losses;	   /* by CPU: number of its last such place; owned */
 	size_t nr_losses;
 	struct mm_users *users; /* hash by mm, kept where tasks show when one ends; owned */
 	size_t nr_users, users_room;
@@ -87,6 +88,11 @@ int faults_open(struct faults *f, const struct faults_options *options);
  * Take in @e. Returns 1 when *s holds a step that it completed, 0 when not, -ENOMEM.
  */
 int faults_push(struct faults *f, const struct event *e, struct step *s);
+
+/* The same of events of one role: what faults are made of. */
+int faults_exception(struct faults *f, const struct event *e, struct step *s);
+int faults_entry(struct faults *f, const struct event *e, struct step *s);
+int faults_exit(struct faults *f, const struct event *e, struct step *s);
 
 /* The mm of the task whose event was pushed last, where its last fault shows it; else 0. */
 static inline uint64_t faults_last_mm(const struct faults *f)

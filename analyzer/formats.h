@@ -120,15 +120,19 @@ static inline uint64_t field_value(const struct field *f, const uint8_t *data, b
 /* What number_value() does where the number is not plain. */
 uint64_t number_value_any(struct number n, const uint8_t *data);
 
+/* The value of a number that is plain, in an event of at least the format's size. */
+static inline uint64_t number_plain(struct number n, const uint8_t *data)
+{
+	return read_u64(data + n.at, false) >> n.shift;
+}
+
 /*
  * The value of a number in an event of at least the format's size; 0: not there. Sign-extended to
  * 32 bits, which is where all numbers of less than 64 end up.
  */
 static inline uint64_t number_value(struct number n, const uint8_t *data)
 {
-	if (unlikely(!n.is_plain))
-		return number_value_any(n, data);
-	return read_u64(data + n.at, false) >> n.shift;
+	return likely(n.is_plain) ? number_plain(n, data) : number_value_any(n, data);
 }
 
 #endif

@@ -93,7 +93,7 @@ int hist_make_buckets(struct hist *h)
 }
 
 /* The counter of a value that the hash does not hold yet; NULL when out of memory. */
-static noinline uint64_t *new_value(struct hist *h, uint64_t value)
+static uint64_t *new_value(struct hist *h, uint64_t value)
 {
 	struct hist_slot *slot;
 
@@ -110,37 +110,30 @@ static noinline uint64_t *new_value(struct hist *h, uint64_t value)
 	return &slot->count;
 }
 
-/* Where @value is counted; NULL when it is not yet. */
-static uint64_t *counter_of(struct hist *h, uint64_t value)
+/* Where a value is counted that may be the least or the greatest; NULL when out of memory. */
+static noinline uint64_t *counter_of(struct hist *h, uint64_t value)
 {
-	struct hist_slot *slot;
+	uint64_t *counter = h->buckets ? &h->buckets[bucket_of(value)] : new_value(h, value);
 
-	if (h->buckets)
-		return &h->buckets[bucket_of(value)];
-	if (unlikely(!h->slots))
-		return NULL;
-	slot = find_slot(h->slots, h->slot_bits, value);
-	return slot->count ? &slot->count : NULL;
+	if (counter && (!h->count || value < h->min))
+		h->min = value;
+	if (counter && value > h->max)
+		h->max = value;
+	return counter;
 }
 
 int hist_add(struct hist *h, uint64_t value, uint64_t n)
 {
+	struct hist_slot *slot = h->slots ? find_slot(h->slots, h->slot_bits, value) : NULL;
 	uint64_t *counter;
 
 	if (!n)
 		return 0;
-	counter = counter_of(h, value);
-	if (unlikely(!counter)) {
-		counter = new_value(h, value);
-		if (!counter)
-			return -ENOMEM;
-	}
-	*counter = counter_add(*counter, n);
-	if (!h->count || value < h->min)
-		h->min = value;
-	if (value > h->max)
-		h->max = value;
+	counter = likely(slot && slot->count) ? &slot->count : counter_of(h, value);
+	if (unlikely(!counter))
+		return -ENOMEM;
 	h->count = counter_add(h->count, n);
+	*counter = counter_add(*counter, n);
 	h->sum = counter_add(h->sum, counter_mul(value, n));
 	return 0;
 }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "compiler.h"
+
 /* Two bits a PTE. */
 enum pte_state {
 	PTE_NONE,      /* not mapped, or not this folio any more */
@@ -53,20 +55,28 @@ static inline uint32_t mapping_nr_ptes(const struct mapping *map)
 	return 1u << map->order;
 }
 
-/* The word that has the PTE's nibble, and how far up. */
-static inline uint64_t *mapping_nibble(const struct mapping *map, uint32_t pte, unsigned int *shift)
+/* Where a PTE's nibble is: good as long as the mapping's PMD is not split. */
+struct nibble {
+	uint64_t *word;
+	unsigned int shift;
+};
+
+static inline struct nibble mapping_nibble(const struct mapping *map, uint32_t pte)
 {
 	pte &= map->pte_mask;
-	*shift = 4 * (pte % NIBBLES_PER_WORD);
-	return map->wide ? &map->nibble_v[pte / NIBBLES_PER_WORD] : (uint64_t *)&map->nibbles;
+	return (struct nibble){ .word = unlikely(map->wide) ? &map->nibble_v[pte / NIBBLES_PER_WORD]
+							    : (uint64_t *)&map->nibbles,
+				.shift = 4 * (pte % NIBBLES_PER_WORD) };
+}
+
+static inline enum pte_state nibble_state(struct nibble n)
+{
+	return *n.word >> n.shift & NIBBLE_STATE;
 }
 
 static inline enum pte_state mapping_state(const struct mapping *map, uint32_t pte)
 {
-	unsigned int shift;
-	const uint64_t *word = mapping_nibble(map, pte, &shift);
-
-	return *word >> shift & NIBBLE_STATE;
+	return nibble_state(mapping_nibble(map, pte));
 }
 
 /* Whether page @vpn is mapped in it: then it is in no other. */
@@ -79,41 +89,48 @@ static inline bool mapping_has(const struct mapping *map, uint64_t vpn)
 /* Of a PMD, the state of all. */
 static inline void mapping_set_state(struct mapping *map, uint32_t pte, enum pte_state state)
 {
-	unsigned int shift;
-	uint64_t *word = mapping_nibble(map, pte, &shift);
-	bool was = *word >> shift & NIBBLE_STATE, is = state != PTE_NONE;
+	struct nibble n = mapping_nibble(map, pte);
+	bool was = nibble_state(n), is = state != PTE_NONE;
 
-	*word = (*word & ~((uint64_t)NIBBLE_STATE << shift)) | (uint64_t)state << shift;
+	*n.word = (*n.word & ~((uint64_t)NIBBLE_STATE << n.shift)) | (uint64_t)state << n.shift;
 	map->nr_mapped += (is - was) * (map->pmd ? mapping_nr_ptes(map) : 1);
 }
 
 /* Whether the PTE took a fault in this episode; then it has, and is young. */
+static inline bool nibble_touch(struct nibble n)
+{
+	bool was = *n.word >> n.shift & NIBBLE_TOUCHED;
+
+	*n.word = (*n.word | (uint64_t)NIBBLE_TOUCHED << n.shift) &
+		  ~((uint64_t)NIBBLE_OLD << n.shift);
+	return was;
+}
+
 static inline bool mapping_touch(struct mapping *map, uint32_t pte)
 {
-	unsigned int shift;
-	uint64_t *word = mapping_nibble(map, pte, &shift);
-	bool was = *word >> shift & NIBBLE_TOUCHED;
+	return nibble_touch(mapping_nibble(map, pte));
+}
 
-	*word = (*word | (uint64_t)NIBBLE_TOUCHED << shift) & ~((uint64_t)NIBBLE_OLD << shift);
-	return was;
+/* The PTE, or the PMD, is mapped: it becomes writable. */
+static inline void nibble_make_writable(struct nibble n)
+{
+	*n.word |= (uint64_t)PTE_WRITABLE << n.shift;
 }
 
 /* The PTE is young. */
 static inline void mapping_make_young(struct mapping *map, uint32_t pte)
 {
-	unsigned int shift;
-	uint64_t *word = mapping_nibble(map, pte, &shift);
+	struct nibble n = mapping_nibble(map, pte);
 
-	*word &= ~((uint64_t)NIBBLE_OLD << shift);
+	*n.word &= ~((uint64_t)NIBBLE_OLD << n.shift);
 }
 
 /* Whether it came old from fork, as the child's PTEs do, and has not been touched. */
 static inline bool mapping_is_old(const struct mapping *map, uint32_t pte)
 {
-	unsigned int shift;
-	const uint64_t *word = mapping_nibble(map, pte, &shift);
+	struct nibble n = mapping_nibble(map, pte);
 
-	return *word >> shift & NIBBLE_OLD;
+	return *n.word >> n.shift & NIBBLE_OLD;
 }
 
 /*

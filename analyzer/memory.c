@@ -330,8 +330,9 @@ static void leave_share(struct memory *m, struct mapping *map)
 
 	if (!map->share)
 		return;
+	s->nr_mappings--;
 	s->nr_slots -= map->slot;
-	if (!--s->nr_mappings) {
+	if (!s->nr_mappings) {
 		s->next_free = m->free_share;
 		m->free_share = map->share;
 		m->live_shares--;
@@ -389,10 +390,10 @@ void memory_share(struct memory *m, uint32_t from, uint32_t to)
 		s->nr_slots = old->slot;
 	}
 	s = &m->shares[old->share];
+	s->nr_mappings++;
 	new->share = old->share;
 	new->slot = s->nr_slots < 2;
 	s->nr_slots += new->slot;
-	s->nr_mappings++;
 	new->source = old->source;
 	new->order_known = old->order_known;
 	new->zero = old->zero;

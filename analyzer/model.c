@@ -11,13 +11,15 @@
 #define COPIED_SIZE	(256u << 20)
 #define COPIED_PER_STEP (64u << 10)
 
-int model_open(struct model *m, const struct model_options *options)
+#define CACHED_SIZE (128u << 10) /* a model of so many bytes is in the cache anyway */
+
+noinline int model_open(struct model *m, const struct model_options *options)
 {
 	*m = (struct model){ .options = *options };
 	return memory_open(&m->memory);
 }
 
-void model_close(struct model *m)
+noinline void model_close(struct model *m)
 {
 	memory_close(&m->memory);
 }
@@ -37,7 +39,7 @@ static void write_to_writable(struct model *m, struct access *a)
 {
 	const struct fault *f = a->fault;
 
-	if (f->entry < m->memory.mappings[a->mapping].last) {
+	if (f->entry < a->map->last) {
 		access_nothing(m, a, CLASS_RACED);
 	} else if (was_absent(f) || is_file_fault(f) || f->rss & (RSS_ANON | RSS_SWAP)) {
 		access_drop_page(m, a);
@@ -57,7 +59,7 @@ static void write_to_writable(struct model *m, struct access *a)
 /* What the rules say where the page is read-only and anonymous, else nothing. */
 static enum wp_rule rule_of(const struct model *m, const struct access *a, enum pte_state state)
 {
-	const struct mapping *map = &m->memory.mappings[a->mapping];
+	const struct mapping *map = a->map;
 
 	if (!a->write || map->zero || state == PTE_WRITABLE)
 		return WP_NONE;
@@ -67,7 +69,7 @@ static enum wp_rule rule_of(const struct model *m, const struct access *a, enum 
 /* The episode in which the page was resolved for it: it has been touched after all. */
 static void do_avoided(struct model *m, struct access *a)
 {
-	struct mapping *map = &m->memory.mappings[a->mapping];
+	struct mapping *map = a->map;
 
 	a->outcome->avoided = true;
 	access_set_folio(a, map);
@@ -90,7 +92,7 @@ static void do_avoided(struct model *m, struct access *a)
 static bool predict(struct model *m, struct access *a)
 {
 	const struct outcome *recorded = a->recorded;
-	const struct mapping *map = &m->memory.mappings[a->mapping];
+	const struct mapping *map = a->map;
 	bool raced = recorded->key.class == CLASS_RACED && a->fault->entry >= map->last;
 	bool reuse = recorded->key.class == CLASS_REUSE;
 
@@ -114,11 +116,27 @@ static bool predict(struct model *m, struct access *a)
 	return true;
 }
 
+/*
+ * Reuse faults come in runs: one for each PTE of a folio that is written again. This one, which
+ * found its PTE in @state, may be the first.
+ */
+static void begin_run(struct model *m, const struct access *a, enum pte_state state)
+{
+	const struct outcome *o = a->outcome;
+
+	if (o->resolved != 1 || o->was_split || !a->map->order || a->recorded)
+		return;
+	m->run.fault = *a->fault;
+	m->run.outcome = *o;
+	m->run.state = state;
+	episode_begin_run(m, a);
+}
+
 /* A write to a page that the model has as write-protected. */
-static void write_to_protected(struct model *m, struct access *a)
+static void write_to_protected(struct model *m, struct access *a, enum pte_state state)
 {
 	const struct fault *f = a->fault;
-	struct mapping *map = &m->memory.mappings[a->mapping];
+	struct mapping *map = a->map;
 
 	if (was_absent(f) || is_file_fault(f) || f->rss & RSS_SWAP ||
 	    (f->rss & RSS_ANON && !map->zero)) {
@@ -130,6 +148,7 @@ static void write_to_protected(struct model *m, struct access *a)
 		access_copy(m, a, EVIDENCE_INFERRED);
 	} else if (m->sees_alloc || f->worker_ptes >= 0 || a->outcome->rule == WP_REUSE) {
 		access_reuse(m, a);
+		begin_run(m, a, state);
 	} else {
 		access_copy(m, a, EVIDENCE_INFERRED);
 	}
@@ -142,7 +161,7 @@ static void write_to_protected(struct model *m, struct access *a)
 static bool was_split_unseen(const struct model *m, const struct access *a)
 {
 	const struct fault *f = a->fault;
-	const struct mapping *map = &m->memory.mappings[a->mapping];
+	const struct mapping *map = a->map;
 
 	if (!a->write || !map->pmd || mapping_state(map, 0) != PTE_WRITABLE)
 		return false;
@@ -155,7 +174,7 @@ static bool was_split_unseen(const struct model *m, const struct access *a)
 static void mapped_page(struct model *m, struct access *a)
 {
 	const struct fault *f = a->fault;
-	const struct mapping *map = &m->memory.mappings[a->mapping];
+	const struct mapping *map = a->map;
 	enum pte_state state;
 
 	if (was_split_unseen(m, a)) {
@@ -169,7 +188,7 @@ static void mapped_page(struct model *m, struct access *a)
 	if (a->write && state == PTE_WRITABLE) {
 		write_to_writable(m, a);
 	} else if (a->write) {
-		write_to_protected(m, a);
+		write_to_protected(m, a, state);
 	} else if (f->entry < map->last) {
 		access_nothing(m, a, CLASS_RACED);
 	} else if (was_absent(f) || is_file_fault(f) || f->allocated || f->rss) {
@@ -259,22 +278,79 @@ static uint32_t find_mm(struct model *m, uint64_t id)
 	return likely(mm) ? mm : memory_add_mm(&m->memory, id);
 }
 
-void model_prefetch(struct model *m, uint64_t mm_id, uint64_t vpn, bool entered)
+noinline void model_expect(struct model *m, uint64_t mm_id, uint64_t address, bool entered)
 {
-	uint32_t mm = mm_id ? memory_find_mm(&m->memory, mm_id) : 0;
+	const unsigned int shift = m->options.page_shift;
+	const struct memory *memory = &m->memory;
+	uint64_t vpn = address >> shift;
+	uint32_t mm;
 
+	if (memory_is_near(memory, vpn)) {
+		m->near_start = memory->near_vpn << shift;
+		m->near_size = (uint64_t)memory->near_ptes << shift;
+		return;
+	}
+	if (memory->size < CACHED_SIZE)
+		return;
+	mm = mm_id ? memory_find_mm(&m->memory, mm_id) : 0;
 	if (mm && entered)
-		memory_prefetch(&m->memory, mm, vpn);
+		memory_prefetch(memory, mm, vpn);
 	else if (mm)
-		memory_prefetch_slot(&m->memory, mm, vpn);
+		memory_prefetch_slot(memory, mm, vpn);
 }
 
-static flatten int do_fault(struct model *m, const struct fault *f, const struct outcome *recorded,
-			    struct outcome *o)
+/* Whether two faults differ in nothing that the model decides by but their addresses and times. */
+static inline bool are_alike(const struct fault *a, const struct fault *b)
+{
+	/* what the exit wrote is read apart: in one piece with its neighbours that takes 15 cycles
+	 */
+	if (a->has_exit != b->has_exit || a->has_address != b->has_address ||
+	    a->has_flags != b->has_flags || a->has_ret != b->has_ret ||
+	    a->has_error_code != b->has_error_code || a->allocated != b->allocated ||
+	    a->counted != b->counted)
+		return false;
+	if (a->ret != b->ret)
+		return false;
+	return a->mm == b->mm && a->vma_start == b->vma_start && a->vma_end == b->vma_end &&
+	       a->flags == b->flags && a->error_code == b->error_code &&
+	       a->worker_ptes == b->worker_ptes && a->order == b->order && a->rss == b->rss;
+}
+
+/*
+ * Whether the fault goes on with the run: what the model decides by is as it was, and so is what it
+ * decides.
+ */
+static inline bool goes_on(struct model *m, const struct fault *f, struct outcome *o)
+{
+	struct model_run *run = &m->run;
+	struct mapping *map = run->map;
+	struct nibble nibble;
+	uint64_t pte;
+
+	if (!map || !are_alike(f, &run->fault))
+		return false;
+	pte = (f->address >> m->options.page_shift) - map->vpn;
+	if (pte >= mapping_nr_ptes(map))
+		return false;
+	nibble = mapping_nibble(map, pte);
+	if (nibble_state(nibble) != run->state)
+		return false;
+	nibble_make_writable(nibble);
+	nibble_touch(nibble);
+	map->last = f->has_exit ? f->exit : f->entry;
+	episode_go_on(run, f);
+	*o = run->outcome;
+	return true;
+}
+
+static noinline flatten int do_fault(struct model *m, const struct fault *f,
+				     const struct outcome *recorded, struct outcome *o)
 {
 	struct access a = { .fault = f, .outcome = o, .recorded = recorded };
+	uint32_t mapping;
 	int err;
 
+	m->run.map = NULL;
 	*o = (struct outcome){ .key = { .class = CLASS_UNKNOWN,
 					.order = ORDER_UNKNOWN,
 					.evidence = EVIDENCE_INFERRED } };
@@ -295,11 +371,12 @@ static flatten int do_fault(struct model *m, const struct fault *f, const struct
 			return -ENOMEM;
 	}
 	a.vpn = f->address >> m->options.page_shift;
-	a.mapping = memory_find(&m->memory, a.mm, a.vpn, &a.pte);
+	mapping = memory_find(&m->memory, a.mm, a.vpn, &a.pte);
+	a.map = mapping ? &m->memory.mappings[mapping] : NULL;
 	a.write = f->flags & FAULT_FLAG_WRITE;
 	if (f->flags & FAULT_FLAG_UNSHARE)
 		access_unshare(m, &a);
-	else if (a.mapping)
+	else if (a.map)
 		mapped_page(m, &a);
 	else
 		unmapped_page(m, &a);
@@ -391,6 +468,7 @@ static int do_exec(struct model *m, const struct step *s)
 /* What happens to an address space as a whole. */
 static noinline int do_mm_step(struct model *m, const struct step *s)
 {
+	m->run.map = NULL;
 	switch (s->kind) {
 	case STEP_FAULT:
 		break;
@@ -409,16 +487,20 @@ int model_predict(struct model *m, const struct step *s, const struct outcome *r
 		  struct outcome *o)
 {
 	m->steps++;
-	return likely(s->kind == STEP_FAULT) ? do_fault(m, &s->fault, recorded, o)
+	return likely(s->kind == STEP_FAULT) ? do_fault(m, s->fault, recorded, o)
 					     : do_mm_step(m, s);
 }
 
 int model_step(struct model *m, const struct step *s, struct outcome *o)
 {
+	if (s->kind == STEP_FAULT && goes_on(m, s->fault, o)) {
+		m->steps++;
+		return 0;
+	}
 	return model_predict(m, s, NULL, o);
 }
 
-int model_finish(struct model *m)
+noinline int model_finish(struct model *m)
 {
 	for (uint32_t i = 1; i < m->memory.nr_mms; i++) {
 		if (m->memory.mms[i].id)

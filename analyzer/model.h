@@ -30,9 +30,21 @@ struct model_options {
 	void *ctx;
 };
 
+/* Reuse faults that are alike, of PTEs of one folio, one after the other. */
+struct model_run {
+	struct mapping *map; /* NULL: there is none */
+	struct tally *tally; /* of its episode, which they are charged to */
+	struct fault fault;  /* the first of them */
+	struct outcome outcome;
+	enum pte_state state; /* in which each finds its PTE */
+	uint32_t nr_ptes;     /* that make the episode complete */
+};
+
 struct model {
 	struct model_options options;
 	struct memory memory;
+	struct model_run run;
+	uint64_t near_start, near_size; /* bytes: the folio that the last fault was expected on */
 	bool sees_alloc; /* the recording has allocations: none inside a fault means none was made
 			  */
 	bool sees_rss;	 /* the same of counters */
@@ -44,21 +56,18 @@ struct model {
 
 int model_open(struct model *m, const struct model_options *options);
 
-/* What model_expect() does when the page is not that of the fault before. */
-void model_prefetch(struct model *m, uint64_t mm, uint64_t vpn, bool entered);
+/* Whether the page at @address is of the folio that the last fault was expected on. */
+static inline bool model_is_near(const struct model *m, uint64_t address)
+{
+	return address - m->near_start < m->near_size;
+}
 
 /*
- * A fault on the page at @address is under way, and will soon be a step: have what the model knows
- * of the page in the cache by then. Called when the exception comes, if it does, and again once
- * handle_mm_fault() is @entered.
+ * A fault on the page at @address, which is not near, is under way, and will soon be a step: have
+ * what the model knows of the page in the cache by then. To be called when the exception comes, if
+ * it does, and again once handle_mm_fault() is @entered.
  */
-static inline void model_expect(struct model *m, uint64_t mm, uint64_t address, bool entered)
-{
-	uint64_t vpn = address >> m->options.page_shift;
-
-	if (unlikely(!memory_is_near(&m->memory, vpn)))
-		model_prefetch(m, mm, vpn, entered);
-}
+void model_expect(struct model *m, uint64_t mm, uint64_t address, bool entered);
 
 /*
  * Apply @s; for a fault *o says what it was. Returns 0, -ENOMEM, or what the callback returned.

@@ -35,9 +35,8 @@ static bool fits_vma(const struct model *m, const struct access *a, uint64_t vpn
 }
 
 /* Take those of the @nr pages from @vpn on that the mapping has away from it. */
-static void clear_mapping(struct model *m, uint32_t i, uint64_t vpn, uint32_t nr)
+static void clear_mapping(struct model *m, struct mapping *map, uint64_t vpn, uint32_t nr)
 {
-	struct mapping *map = &m->memory.mappings[i];
 	uint32_t nr_ptes = mapping_nr_ptes(map);
 	uint32_t first = vpn > map->vpn ? vpn - map->vpn : 0;
 	uint32_t end = vpn + nr - map->vpn < nr_ptes ? vpn + nr - map->vpn : nr_ptes;
@@ -52,7 +51,7 @@ static void clear_mapping(struct model *m, uint32_t i, uint64_t vpn, uint32_t nr
 		while (first < end)
 			mapping_set_state(map, first++, PTE_NONE);
 	if (!map->nr_mapped)
-		episode_forget_mapping(m, i);
+		episode_forget_mapping(m, map);
 }
 
 /* Take the pages from what was mapped there before. */
@@ -66,7 +65,7 @@ static void clear_range(struct model *m, uint32_t mm, uint64_t vpn, uint32_t nr)
 			uint32_t old = memory_find_exact(&m->memory, mm, first, order);
 
 			if (old)
-				clear_mapping(m, old, vpn, nr);
+				clear_mapping(m, &m->memory.mappings[old], vpn, nr);
 		}
 	}
 }
@@ -95,7 +94,7 @@ static struct mapping *map_order(struct model *m, struct access *a, enum pte_sta
 	map->order_known = source != SOURCE_UNKNOWN;
 	map->source = source;
 	map->last = resolved_at(a->fault);
-	a->mapping = i;
+	a->map = map;
 	a->pte = a->vpn - vpn;
 	return map;
 }
@@ -176,8 +175,7 @@ void access_copy_unmodelled(struct model *m, struct access *a, enum cow_from fro
 	a->outcome->key.from = from;
 	note_kind(a, from == FROM_FILE ? VMA_FILE : VMA_ANON);
 	if (access_map_folio(m, a, PTE_WRITABLE, 0))
-		a->outcome->ptes =
-			a->fault->allocated ? mapping_nr_ptes(&m->memory.mappings[a->mapping]) : 0;
+		a->outcome->ptes = a->fault->allocated ? mapping_nr_ptes(a->map) : 0;
 }
 
 /* A copy of all that the mapping has, into a folio of its order: its tallies go with it. */
@@ -190,7 +188,7 @@ static void do_copy_whole(struct model *m, struct access *a, struct mapping *map
 
 	/* the copy takes the place that the mapping has in the books */
 	map->tally = 0;
-	episode_forget_mapping(m, a->mapping);
+	episode_forget_mapping(m, map);
 	copy = map_order(m, a, PTE_WRITABLE, order, source);
 	if (!copy)
 		return;
@@ -237,15 +235,14 @@ static bool copies_whole(const struct model *m, const struct access *a, const st
  */
 void access_copy(struct model *m, struct access *a, enum evidence evidence)
 {
-	struct mapping *map = &m->memory.mappings[a->mapping];
+	struct mapping *map = a->map;
 	bool whole = copies_whole(m, a, map);
 	uint32_t nr = whole ? map->nr_mapped : 1;
-	uint32_t source = a->mapping;
 
 	if (map->zero) {
 		/* the zero page is no folio of anyone */
 		mapping_set_state(map, a->pte, PTE_NONE);
-		episode_forget_mapping(m, source);
+		episode_forget_mapping(m, map);
 		access_copy_unmodelled(m, a, FROM_ZERO, evidence);
 		return;
 	}
@@ -268,7 +265,7 @@ void access_copy(struct model *m, struct access *a, enum evidence evidence)
 	}
 	mapping_set_state(map, a->pte, PTE_NONE);
 	if (!map->nr_mapped)
-		episode_forget_mapping(m, source);
+		episode_forget_mapping(m, map);
 	/* without an allocation event the copy is of one page, as the kernel's are */
 	access_map_folio(m, a, PTE_WRITABLE, 0);
 }
@@ -342,7 +339,7 @@ static uint32_t resolve_reuse(const struct model *m, struct access *a, struct ma
 			range.first = a->pte - a->pte % range.nr;
 		}
 	if (range.nr == 1) {
-		mapping_set_state(map, a->pte, PTE_WRITABLE);
+		nibble_make_writable(mapping_nibble(map, a->pte));
 		return 1;
 	}
 	return resolve_range(m, a, map, range, true);
@@ -350,7 +347,7 @@ static uint32_t resolve_reuse(const struct model *m, struct access *a, struct ma
 
 void access_split_unseen(struct model *m, struct access *a)
 {
-	struct mapping *map = &m->memory.mappings[a->mapping];
+	struct mapping *map = a->map;
 	struct pte_range range = { map->pmd_pte, 1 };
 	uint32_t resolved;
 
@@ -377,7 +374,7 @@ void access_split_unseen(struct model *m, struct access *a)
 
 void access_reuse(struct model *m, struct access *a)
 {
-	struct mapping *map = &m->memory.mappings[a->mapping];
+	struct mapping *map = a->map;
 	uint32_t resolved = resolve_reuse(m, a, map);
 
 	access_set_key(a, CLASS_REUSE,
@@ -393,7 +390,7 @@ void access_reuse(struct model *m, struct access *a)
 
 void access_young(struct model *m, struct access *a)
 {
-	struct mapping *map = &m->memory.mappings[a->mapping];
+	struct mapping *map = a->map;
 
 	access_set_key(a, CLASS_ACCESS, EVIDENCE_INFERRED);
 	access_set_folio(a, map);
@@ -404,7 +401,7 @@ void access_young(struct model *m, struct access *a)
 /* A fault that changed nothing of the mapping it was on. */
 void access_nothing(struct model *m, struct access *a, enum fault_class class)
 {
-	struct mapping *map = &m->memory.mappings[a->mapping];
+	struct mapping *map = a->map;
 
 	access_set_key(a, class, EVIDENCE_INFERRED);
 	access_set_folio(a, map);
@@ -415,7 +412,7 @@ void access_nothing(struct model *m, struct access *a, enum fault_class class)
 void access_drop_page(struct model *m, struct access *a)
 {
 	clear_range(m, a->mm, a->vpn, 1);
-	a->mapping = 0;
+	a->map = NULL;
 }
 
 void access_file(struct access *a)
@@ -430,8 +427,8 @@ void access_file(struct access *a)
 void access_unshare(struct model *m, struct access *a)
 {
 	access_set_key(a, CLASS_UNSHARE, EVIDENCE_SEEN);
-	if (a->mapping) {
-		struct mapping *map = &m->memory.mappings[a->mapping];
+	if (a->map) {
+		struct mapping *map = a->map;
 
 		/* the PTE stays as it was: its first write is still to come */
 		access_set_folio(a, map);
@@ -440,7 +437,7 @@ void access_unshare(struct model *m, struct access *a)
 	if (a->fault->allocated) {
 		access_drop_page(m, a);
 		access_map_folio(m, a, PTE_EXCLUSIVE, 0);
-	} else if (a->mapping) {
-		mapping_set_state(&m->memory.mappings[a->mapping], a->pte, PTE_EXCLUSIVE);
+	} else if (a->map) {
+		mapping_set_state(a->map, a->pte, PTE_EXCLUSIVE);
 	}
 }

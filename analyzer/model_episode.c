@@ -62,10 +62,10 @@ void episode_end(struct model *m, struct mapping *map)
 	memory_free_tallies(&m->memory, map);
 }
 
-void episode_forget_mapping(struct model *m, uint32_t i)
+void episode_forget_mapping(struct model *m, struct mapping *map)
 {
-	episode_end(m, &m->memory.mappings[i]);
-	memory_unmap(&m->memory, i);
+	episode_end(m, map);
+	memory_unmap(&m->memory, map - m->memory.mappings);
 }
 
 void episode_forget_mm(struct model *m, uint32_t mm)
@@ -75,7 +75,7 @@ void episode_forget_mm(struct model *m, uint32_t mm)
 	memory_look_ahead(&m->memory, &ahead, MEMORY_AHEAD, mm);
 	while (m->memory.mms[mm].first) {
 		memory_look_ahead(&m->memory, &ahead, 1, mm);
-		episode_forget_mapping(m, m->memory.mms[mm].first);
+		episode_forget_mapping(m, &m->memory.mappings[m->memory.mms[mm].first]);
 	}
 }
 
@@ -130,6 +130,36 @@ static noinline struct tally *start_tally(struct model *m, const struct access *
 	return t;
 }
 
+void episode_begin_run(struct model *m, const struct access *a)
+{
+	if (!a->fault->counted || !a->map->order_known)
+		return;
+	m->run.tally = find_tally(m, a->map, &a->outcome->key);
+	m->run.nr_ptes = ptes_here(m, a->map, a->vma);
+	m->run.map = m->run.tally ? a->map : NULL;
+}
+
+/* All that the folio has here was resolved, at last by @f. */
+static void complete(struct tally *t, const struct fault *f)
+{
+	if (t->completed || !f->has_exit)
+		return;
+	t->completed = true;
+	t->complete = f->exit > t->first ? f->exit - t->first : 0;
+}
+
+void episode_go_on(struct model_run *run, const struct fault *f)
+{
+	struct tally *t = run->tally;
+
+	t->faults++;
+	t->touched++;
+	t->resolved++;
+	t->latency += f->latency;
+	if (unlikely(t->resolved >= run->nr_ptes))
+		complete(t, f);
+}
+
 /*
  * Charge the fault to the mapping's episode: @touched PTEs had their first fault, @resolved became
  * usable. A folio whose order is not known has no episodes: nothing can be said per PTE.
@@ -155,10 +185,8 @@ void episode_charge(struct model *m, struct access *a, struct mapping *map, uint
 	charge_waste(m, a, t, resolved);
 	t->latency += f->latency;
 	t->timed = t->timed && f->has_exit;
-	if (t->resolved >= nr && !t->completed && f->has_exit) {
-		t->completed = true;
-		t->complete = f->exit > t->first ? f->exit - t->first : 0;
-	}
+	if (t->resolved >= nr)
+		complete(t, f);
 	if (unlikely(t == &one))
 		emit(m, map, t, nr);
 }

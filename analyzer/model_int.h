@@ -16,8 +16,8 @@ struct access {
 	uint32_t mm;
 	struct vma *vma; /* NULL unknown */
 	uint64_t vpn;
-	uint32_t mapping; /* 0: the page is not known to be mapped */
-	uint32_t pte;	  /* in the mapping */
+	struct mapping *map; /* NULL: the page is not known to be mapped */
+	uint32_t pte;	     /* in the mapping */
 	bool write;
 	uint32_t unused; /* PTEs that it resolved and the workload does not list as used */
 	const struct outcome *recorded; /* what it was without the policy; NULL: there is none */
@@ -48,6 +48,15 @@ static inline bool was_absent(const struct fault *f)
 void episode_charge(struct model *m, struct access *a, struct mapping *map, uint32_t touched,
 		    uint32_t resolved);
 
+/*
+ * The fault, which made one PTE of its mapping writable, may be the first of many that do so: tell
+ * the run what its episode has.
+ */
+void episode_begin_run(struct model *m, const struct access *a);
+
+/* Charge it with one more. */
+void episode_go_on(struct model_run *run, const struct fault *f);
+
 /* Whether the workload lists the page as used, for what @class made usable. */
 bool episode_used(const struct model *m, enum fault_class class, uint64_t vpn);
 
@@ -55,7 +64,7 @@ bool episode_used(const struct model *m, enum fault_class class, uint64_t vpn);
 void episode_end(struct model *m, struct mapping *map);
 
 /* The mapping is gone, or all of an mm are, and with them their episodes. */
-void episode_forget_mapping(struct model *m, uint32_t mapping);
+void episode_forget_mapping(struct model *m, struct mapping *map);
 void episode_forget_mm(struct model *m, uint32_t mm);
 
 /* --- model_access.c: each sets m->err when memory runs out --- */

@@ -8,6 +8,7 @@
 #include "probes.h"
 
 #define MAX_IDS	     65536 /* common_type has 16 bits */
+#define NOT_SETTLED  UINT32_MAX
 #define CLONE_VM     0x100
 #define SCAN_SUCCEED 1 /* the second of enum scan_result since it exists */
 
@@ -183,7 +184,7 @@ static void add_probe(struct probes *p, const struct probe *pr)
 
 	p->by_id[raw_id(p, pr->format->id)] = p->nr++;
 	*added = *pr;
-	added->size = pr->format->size;
+	added->size = NOT_SETTLED;
 	added->pid = NUMBER(p, pr->format, "common_pid");
 	p->has_role[pr->role] = true;
 }
@@ -284,8 +285,8 @@ static void bind_graph(struct probes *p, const struct formats *f)
 }
 
 /*
- * Entries 0 and 1 of the list stand for unknown ids and for events of no use here: no record is
- * long enough to be one.
+ * Entries 0 and 1 of the list stand for unknown ids, which are counted, and for events of no use
+ * here: they have no role.
  */
 static int make_tables(struct probes *p, const struct formats *f)
 {
@@ -294,7 +295,7 @@ static int make_tables(struct probes *p, const struct formats *f)
 	if (!p->list || !p->by_id)
 		return -ENOMEM;
 	p->nr = 2;
-	p->list[0].size = p->list[1].size = UINT32_MAX;
+	p->list[0].size = NOT_SETTLED;
 	for (size_t i = 0; i < f->nr; i++) {
 		if (f->list[i].id < MAX_IDS)
 			p->by_id[raw_id(p, f->list[i].id)] = 1;
@@ -342,29 +343,79 @@ static bool same_function(uint64_t a, uint64_t b)
 	return a && b && (a > b ? a - b : b - a) <= MAX_ENTRY_DISTANCE;
 }
 
-/*
- * The first records of a probe: a return of a function that is not known yet waits for the entry
- * probes to show who it is.
- */
-static noinline void settle(struct probes *p, struct probe *pr, const uint8_t *data)
+/* A return of a function that is not known yet waits for the entry probes to show who it is. */
+static bool knows_function(struct probes *p, struct probe *pr, uint64_t func)
 {
-	uint64_t func = pr->is_return ? value(pr, RETURN_FUNC, data) : 0;
-
-	pr->settled = true;
-	if (pr->is_return && !pr->role) {
-		if (same_function(func, p->fault_ip)) {
-			/* else --exit names another, or the function is probed twice */
-			if (!p->has_role[EVENT_EXIT])
-				pr->role = EVENT_EXIT;
-			p->has_role[EVENT_EXIT] = true;
-		} else if (same_function(func, p->fork_ip)) {
-			pr->role = EVENT_FORK_COPIED;
-		} else if (!p->fault_ip || (p->has_role[EVENT_FORK_COPY] && !p->fork_ip)) {
-			pr->undecided++;
-			pr->settled = false;
-		}
+	if (same_function(func, p->fault_ip)) {
+		/* else --exit names another, or the function is probed twice */
+		if (!p->has_role[EVENT_EXIT])
+			pr->role = EVENT_EXIT;
+		p->has_role[EVENT_EXIT] = true;
+	} else if (same_function(func, p->fork_ip)) {
+		pr->role = EVENT_FORK_COPIED;
+	} else if (!p->fault_ip || (p->has_role[EVENT_FORK_COPY] && !p->fork_ip)) {
+		pr->undecided++;
+		return false;
 	}
+	return true;
+}
+
+/* Where every kernel has it. */
+static const struct number usual_pid = { .at = 0, .shift = 32, .is_there = true, .is_plain = true };
+
+/* Whether common_pid and the fields from @first to @last are there, and read as they stand. */
+static bool are_plain(const struct probe *pr, int first, int last)
+{
+	bool plain = pr->pid.is_plain && pr->pid.at == usual_pid.at &&
+		     pr->pid.shift == usual_pid.shift && !pr->is_graph;
+
+	for (int i = first; i <= last; i++)
+		plain = plain && pr->fields[i].is_plain;
+	return plain;
+}
+
+static enum event_role fast_role(const struct probe *pr)
+{
+	bool plain = false;
+
+	if (pr->role == EVENT_EXCEPTION)
+		plain = are_plain(pr, EXCEPTION_ADDRESS, EXCEPTION_CODE);
+	else if (pr->role == EVENT_ENTRY)
+		plain = are_plain(pr, ENTRY_START, ENTRY_FLAGS);
+	else if (pr->role == EVENT_EXIT)
+		plain = are_plain(pr, RETURN_VALUE, RETURN_VALUE);
+	return plain ? pr->role : EVENT_NONE;
+}
+
+/* The first records of a probe, until all is known of it. */
+static void settle(struct probes *p, struct probe *pr, const uint8_t *data)
+{
+	bool settled = true;
+
+	if (pr->role == EVENT_ENTRY && !pr->is_graph && !p->fault_ip)
+		settled = (p->fault_ip = value(pr, ENTRY_IP, data));
+	if (pr->is_return && !pr->role)
+		settled = knows_function(p, pr, value(pr, RETURN_FUNC, data));
 	p->seen[pr->role] = true;
+	if (settled) {
+		pr->size = pr->format->size;
+		pr->fast = p->no_fast ? EVENT_NONE : fast_role(pr);
+	}
+}
+
+noinline struct probe *probes_find_slow(struct probes *p, struct probe *pr, const struct record *r)
+{
+	if (!pr->format) {
+		p->unknown_events++;
+		return pr;
+	}
+	if (r->size < pr->format->size) {
+		p->short_events++;
+		return &p->list[1];
+	}
+	pr->records++;
+	settle(p, pr, r->data);
+	return pr;
 }
 
 /*
@@ -386,10 +437,9 @@ static void decode_graph_args(struct probes *p, const struct probe *pr, const st
 	e->has_address = e->has_flags = true;
 }
 
-static noinline enum event_role decode_graph(struct probes *p, const struct probe *pr,
-					     const struct record *r, struct event *e)
+static enum event_role decode_graph(struct probes *p, const struct probe *pr,
+				    const struct record *r, struct event *e)
 {
-	*e = (struct event){ .role = e->role, .ts = e->ts, .cpu = e->cpu, .pid = e->pid };
 	if (!p->graph_asked)
 		p->graph_start = find_handle_mm_fault(p->tf);
 	p->graph_asked = true;
@@ -401,43 +451,62 @@ static noinline enum event_role decode_graph(struct probes *p, const struct prob
 	return pr->role;
 }
 
-static enum event_role decode_entry(struct probes *p, const struct probe *pr,
-				    const struct record *r, struct event *e)
+/* The value of a field, which are_plain() has looked at where @plain says so. */
+static inline uint64_t get(const struct probe *pr, int slot, const uint8_t *data, bool plain)
 {
-	const uint8_t *data = r->data;
-
-	if (unlikely(pr->is_graph))
-		return decode_graph(p, pr, r, e);
-	if (unlikely(!p->fault_ip))
-		p->fault_ip = value(pr, ENTRY_IP, data);
-	e->mm = value(pr, ENTRY_MM, data);
-	e->start = value(pr, ENTRY_START, data);
-	e->end = value(pr, ENTRY_END, data);
-	e->address = value(pr, ENTRY_ADDRESS, data);
-	e->flags = value(pr, ENTRY_FLAGS, data);
-	e->has_address = pr->fields[ENTRY_ADDRESS].is_there;
-	e->has_flags = pr->fields[ENTRY_FLAGS].is_there;
-	return EVENT_ENTRY;
+	return plain ? number_plain(pr->fields[slot], data) : value(pr, slot, data);
 }
 
-static enum event_role decode_exit(struct probes *p, const struct probe *pr, const struct record *r,
-				   struct event *e)
+static inline void decode_common(enum event_role role, struct number pid, const struct record *r,
+				 struct event *e)
 {
-	const uint8_t *data = r->data;
-
-	if (unlikely(pr->is_graph))
-		return decode_graph(p, pr, r, e);
-	e->ret = value(pr, RETURN_VALUE, data);
-	e->has_ret = pr->fields[RETURN_VALUE].is_there;
-	return EVENT_EXIT;
+	*e = (struct event){
+		.role = role, .pid = number_value(pid, r->data), .ts = r->ts, .cpu = r->cpu
+	};
 }
 
-static enum event_role decode_exception(struct probes *p, const struct probe *pr,
-					const uint8_t *data, struct event *e)
+static inline void decode_exception(const struct probe *pr, const uint8_t *data, bool plain,
+				    struct event *e)
 {
-	e->address = value(pr, EXCEPTION_ADDRESS, data);
-	e->flags = value(pr, EXCEPTION_CODE, data);
-	return EVENT_EXCEPTION;
+	e->address = get(pr, EXCEPTION_ADDRESS, data, plain);
+	e->flags = get(pr, EXCEPTION_CODE, data, plain);
+}
+
+static inline void decode_entry(const struct probe *pr, const uint8_t *data, bool plain,
+				struct event *e)
+{
+	e->mm = get(pr, ENTRY_MM, data, plain);
+	e->start = get(pr, ENTRY_START, data, plain);
+	e->end = get(pr, ENTRY_END, data, plain);
+	e->address = get(pr, ENTRY_ADDRESS, data, plain);
+	e->flags = get(pr, ENTRY_FLAGS, data, plain);
+	e->has_address = plain || pr->fields[ENTRY_ADDRESS].is_there;
+	e->has_flags = plain || pr->fields[ENTRY_FLAGS].is_there;
+}
+
+static inline void decode_exit(const struct probe *pr, const uint8_t *data, bool plain,
+			       struct event *e)
+{
+	e->ret = get(pr, RETURN_VALUE, data, plain);
+	e->has_ret = plain || pr->fields[RETURN_VALUE].is_there;
+}
+
+void probes_decode_exception(const struct probe *pr, const struct record *r, struct event *e)
+{
+	decode_common(EVENT_EXCEPTION, usual_pid, r, e);
+	decode_exception(pr, r->data, true, e);
+}
+
+void probes_decode_entry(const struct probe *pr, const struct record *r, struct event *e)
+{
+	decode_common(EVENT_ENTRY, usual_pid, r, e);
+	decode_entry(pr, r->data, true, e);
+}
+
+void probes_decode_exit(const struct probe *pr, const struct record *r, struct event *e)
+{
+	decode_common(EVENT_EXIT, usual_pid, r, e);
+	decode_exit(pr, r->data, true, e);
 }
 
 static enum event_role decode_alloc(struct probes *p, const struct probe *pr, const uint8_t *data,
@@ -472,12 +541,26 @@ static enum event_role decode_fork(struct probes *p, const struct probe *pr, con
 	return EVENT_FORK;
 }
 
-/* All but what faults are made of. */
-static noinline enum event_role decode_other(struct probes *p, const struct probe *pr,
-					     const uint8_t *data, struct event *e)
+noinline enum event_role probes_decode_any(struct probes *p, const struct probe *pr,
+					   const struct record *r, struct event *e)
 {
-	*e = (struct event){ .role = e->role, .ts = e->ts, .cpu = e->cpu, .pid = e->pid };
+	const uint8_t *data = r->data;
+
+	if (!pr->role)
+		return EVENT_NONE;
+	decode_common(pr->role, pr->pid, r, e);
+	if (pr->is_graph)
+		return decode_graph(p, pr, r, e);
 	switch (pr->role) {
+	case EVENT_EXCEPTION:
+		decode_exception(pr, data, false, e);
+		break;
+	case EVENT_ENTRY:
+		decode_entry(pr, data, false, e);
+		break;
+	case EVENT_EXIT:
+		decode_exit(pr, data, false, e);
+		break;
 	case EVENT_ALLOC:
 		return decode_alloc(p, pr, data, e);
 	case EVENT_RSS:
@@ -507,50 +590,16 @@ static noinline enum event_role decode_other(struct probes *p, const struct prob
 	default:
 		break;
 	}
-	return e->role;
-}
-
-/* Count a record that is not decoded. */
-static noinline enum event_role leave_out(struct probes *p, const struct record *r)
-{
-	uint16_t index = r->size < 2 ? 1 : p->by_id[read_u16(r->data, false)];
-
-	if (!index)
-		p->unknown_events++;
-	else if (index > 1 || r->size < 2)
-		p->short_events++;
-	return EVENT_NONE;
+	return pr->role;
 }
 
 enum event_role probes_decode(struct probes *p, const struct record *r, struct event *e)
 {
-	const uint8_t *data = r->data;
-	struct probe *pr;
-
-	if (unlikely(r->size < 2))
-		return leave_out(p, r);
-	pr = &p->list[p->by_id[read_u16(data, false)]];
-	if (unlikely(r->size < pr->size))
-		return leave_out(p, r);
-	pr->records++;
-	if (unlikely(!pr->settled))
-		settle(p, pr, data);
-	e->role = pr->role;
-	e->ts = r->ts;
-	e->cpu = r->cpu;
-	e->pid = number_value(pr->pid, data);
-	switch (pr->role) {
-	case EVENT_NONE:
+	if (r->size < 2) {
+		p->short_events++;
 		return EVENT_NONE;
-	case EVENT_ENTRY:
-		return decode_entry(p, pr, r, e);
-	case EVENT_EXIT:
-		return decode_exit(p, pr, r, e);
-	case EVENT_EXCEPTION:
-		return decode_exception(p, pr, data, e);
-	default:
-		return decode_other(p, pr, data, e);
 	}
+	return probes_decode_any(p, probes_find(p, r), r, e);
 }
 
 uint64_t probes_early_exits(const struct probes *p)

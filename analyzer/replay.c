@@ -153,8 +153,7 @@ static int add_split(const struct replay *r, struct prediction *p, const struct 
 
 int replay_step(struct replay *r, const struct step *s, const struct outcome *recorded)
 {
-	const struct fault *f = &s->fault;
-	bool counts = s->kind == STEP_FAULT && f->counted;
+	const struct fault *f = s->kind == STEP_FAULT ? s->fault : NULL;
 	struct outcome predicted;
 	uint64_t vpn = 0;
 	int err = 0;
@@ -162,16 +161,17 @@ int replay_step(struct replay *r, const struct step *s, const struct outcome *re
 	for (size_t i = 0; i < r->nr && !err; i++) {
 		struct prediction *p = &r->predictions[i];
 
-		vpn = f->address >> p->model.options.page_shift;
 		err = model_predict(&p->model, s, recorded, &predicted);
-		if (!err && s->kind == STEP_FAULT)
-			err = add_split(r, p, &predicted);
-		if (err || !counts)
+		if (err || !f)
+			continue;
+		vpn = f->address >> p->model.options.page_shift;
+		err = add_split(r, p, &predicted);
+		if (err || !f->counted)
 			continue;
 		add_recorded(r, p->rows, f, &recorded->key);
 		err = add_predicted(r, p, f, recorded, &predicted, vpn);
 	}
-	if (s->kind == STEP_FAULT && f->flags & FAULT_FLAG_WRITE) {
+	if (f && f->flags & FAULT_FLAG_WRITE) {
 		r->last_vpn = vpn;
 		r->last_mm = f->mm;
 		r->last_pid = f->pid;

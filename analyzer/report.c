@@ -2,6 +2,7 @@
 /* One recording to its summary: every step of it through the model. */
 #include <string.h>
 
+#include "compiler.h"
 #include "model.h"
 #include "report.h"
 
@@ -11,6 +12,7 @@ struct reader {
 	struct steps steps;
 	struct model model;
 	struct recording *rec;
+	bool told; /* there is a filter, or who is to be called */
 };
 
 static int take_episode(void *ctx, const struct episode *e)
@@ -27,29 +29,38 @@ static int take_episode(void *ctx, const struct episode *e)
 	return err;
 }
 
-static int take_step(struct reader *r, const struct step *step)
+/* Tell of the step, and count its fault, where the user asks for more than all faults. */
+static noinline int tell_step(struct reader *r, const struct step *step, const struct outcome *o)
 {
 	const struct filter *filter = r->options->steps.filter;
-	const struct fault *f = &step->fault;
-	struct outcome o;
-	int err;
+	const struct fault *f = step->fault;
+	int err = 0;
 
-	steps_tell_model(&r->steps, &r->model);
-	err = model_step(&r->model, step, &o);
-	if (!err && r->options->step)
-		err = r->options->step(r->options->ctx, &r->steps, step, &o);
+	if (r->options->step)
+		err = r->options->step(r->options->ctx, &r->steps, step, o);
 	if (err || step->kind != STEP_FAULT || !f->counted)
 		return err;
-	if (filter && !filter_key(filter, &o.key))
+	if (filter && !filter_key(filter, &o->key))
 		return 0;
-	err = summary_add_fault(&r->rec->summary, f, &o);
+	err = summary_add_fault(&r->rec->summary, f, o);
 	if (!err && r->options->fault)
-		err = r->options->fault(r->options->ctx, f, &o,
-					comms_find(&r->steps.comms, f->pid));
+		err = r->options->fault(r->options->ctx, f, o, comms_find(&r->steps.comms, f->pid));
 	return err;
 }
 
-static int read_steps(struct reader *r)
+static int take_step(struct reader *r, const struct step *step)
+{
+	struct outcome o;
+	int err = model_step(&r->model, step, &o);
+
+	if (unlikely(err))
+		return err;
+	if (unlikely(r->told))
+		return tell_step(r, step, &o);
+	return step->kind == STEP_FAULT ? summary_add_fault(&r->rec->summary, step->fault, &o) : 0;
+}
+
+static flatten int read_steps(struct reader *r)
 {
 	struct model_options options = steps_model_options(&r->steps);
 	struct step step;
@@ -73,7 +84,9 @@ static int read_steps(struct reader *r)
 int report_read(const char *path, const struct report_options *options, struct recording *rec,
 		const char **reason)
 {
-	struct reader r = { .options = options, .rec = rec };
+	struct reader r = { .options = options,
+			    .rec = rec,
+			    .told = options->steps.filter || options->step || options->fault };
 	int err, close_err;
 
 	err = steps_open(&r.steps, path, &options->steps, rec, reason);

@@ -21,7 +21,8 @@ struct record {
 	const uint8_t *data;
 	uint32_t size;
 	uint32_t cpu;
-	bool after_loss; /* events of this CPU were lost in front of this one */
+	bool begins_page; /* the first of its sub-buffer */
+	bool after_loss;  /* which events of this CPU were lost in front of, then */
 };
 
 struct ringbuf {

@@ -11,7 +11,7 @@
 
 #define MIN_PAGE_SIZE	  4096
 #define MAX_PAGE_SIZE	  65536
-#define PROGRESS_INTERVAL 65536 /* records */
+#define PROGRESS_INTERVAL 512 /* sub-buffers */
 
 static int keep(char **to, const char *text, size_t len)
 {
@@ -138,6 +138,7 @@ static int open_stages(struct steps *s, const char **reason)
 	err = repeats_open(&s->repeats, tf);
 	if (err)
 		return err;
+	s->probes.no_fast = s->repeats.cpus != NULL; /* all of an event is compared */
 	err = assumed_order(s, &s->assumed_order);
 	if (err)
 		*reason = "--folio-size is no power of two of its pages that a PMD can map";
@@ -185,47 +186,109 @@ static noinline void note_short_event(struct steps *s, uint32_t cpu)
 		   "an event of CPU %u is shorter than its format", cpu);
 }
 
+/* What comes with the first record of a sub-buffer. 0 or -ENOMEM. */
+static noinline int begin_page(struct steps *s, const struct record *record)
+{
+	if (!s->pages++)
+		s->first = record->ts;
+	if (!(s->pages % PROGRESS_INTERVAL) && s->options->progress)
+		s->options->progress(s->options->progress_ctx, timeline_done(&s->timeline));
+	return record->after_loss ? faults_lost(&s->faults, record->cpu) : 0;
+}
+
+/* Tell the model what its next step will be about. */
+static void expect(struct steps *s, const struct event *e)
+{
+	if (unlikely(!model_is_near(s->model, e->address)))
+		model_expect(s->model, faults_last_mm(&s->faults), e->address,
+			     e->role == EVENT_ENTRY);
+}
+
+static int take_exception(struct steps *s, const struct probe *pr, const struct record *record,
+			  struct step *step)
+{
+	struct event e;
+	int ret;
+
+	probes_decode_exception(pr, record, &e);
+	ret = faults_exception(&s->faults, &e, step);
+	expect(s, &e);
+	return ret;
+}
+
+static int take_entry(struct steps *s, const struct probe *pr, const struct record *record,
+		      struct step *step)
+{
+	struct event e;
+	int ret;
+
+	probes_decode_entry(pr, record, &e);
+	ret = faults_entry(&s->faults, &e, step);
+	expect(s, &e);
+	return ret;
+}
+
+static int take_exit(struct steps *s, const struct probe *pr, const struct record *record,
+		     struct step *step)
+{
+	struct event e;
+
+	probes_decode_exit(pr, record, &e);
+	return faults_exit(&s->faults, &e, step);
+}
+
+/* A record of any role, of any recording. */
+static noinline int take_any(struct steps *s, const struct probe *pr, const struct record *record,
+			     struct step *step)
+{
+	struct event e;
+	int ret;
+
+	steps_tell_model(s, s->model);
+	if (!probes_decode_any(&s->probes, pr, record, &e) ||
+	    (e.role == EVENT_RSS && !s->rss_is_exact))
+		return 0;
+	if (s->repeats.cpus && repeats_event(&s->repeats, &e, timeline_stream(&s->timeline)))
+		return 0;
+	ret = faults_push(&s->faults, &e, step);
+	if (e.role == EVENT_ENTRY || e.role == EVENT_EXCEPTION)
+		expect(s, &e);
+	return ret;
+}
+
 /* Feed @record to `faults`. Returns 1 when *step is complete, 0, -ENOMEM. */
 static int take_record(struct steps *s, const struct record *record, struct step *step)
 {
-	struct event event;
-	int ret;
+	const struct probe *pr;
 
-	if (unlikely(s->timeline.records == 1))
-		s->first = record->ts;
-	s->last = record->ts;
-	if (unlikely(record->after_loss) && faults_lost(&s->faults, record->cpu) < 0)
+	if (unlikely(record->begins_page) && begin_page(s, record) < 0)
 		return -ENOMEM;
-	if (unlikely(s->repeats.cpus != NULL))
-		event = (struct event){ 0 }; /* all of it is compared */
-	if (!probes_decode(&s->probes, record, &event)) {
+	pr = probes_find(&s->probes, record);
+	switch (pr->fast) {
+	case EVENT_EXCEPTION:
+		return take_exception(s, pr, record, step);
+	case EVENT_ENTRY:
+		return take_entry(s, pr, record, step);
+	case EVENT_EXIT:
+		return take_exit(s, pr, record, step);
+	default:
 		if (unlikely(s->probes.short_events != s->short_noted))
 			note_short_event(s, record->cpu);
-		return 0;
+		return pr->role ? take_any(s, pr, record, step) : 0;
 	}
-	if (event.role == EVENT_RSS && !s->rss_is_exact)
-		return 0;
-	if (s->repeats.cpus && repeats_event(&s->repeats, &event, timeline_stream(&s->timeline)))
-		return 0;
-	ret = faults_push(&s->faults, &event, step);
-	if (s->model && (event.role == EVENT_ENTRY || event.role == EVENT_EXCEPTION))
-		model_expect(s->model, faults_last_mm(&s->faults), event.address,
-			     event.role == EVENT_ENTRY);
-	return ret;
 }
 
 static int next_step(struct steps *s, struct step *step)
 {
 	const struct record *record;
-	int ret;
 
 	while ((record = timeline_next(&s->timeline))) {
-		if (unlikely(!(s->timeline.records % PROGRESS_INTERVAL)) && s->options->progress)
-			s->options->progress(s->options->progress_ctx, timeline_done(&s->timeline));
-		ret = take_record(s, record, step);
+		int ret = take_record(s, record, step);
+
 		if (ret)
 			return ret;
 	}
+	s->last = s->timeline.last;
 	return faults_finish(&s->faults, step);
 }
 
@@ -234,9 +297,9 @@ int steps_next(struct steps *s, struct step *step)
 	const struct filter *filter = s->options->filter;
 	int ret = next_step(s, step);
 
-	if (ret == 1 && step->kind == STEP_FAULT)
-		step->fault.counted = !filter || filter_fault(filter, &step->fault, &s->comms,
-							      s->rec->time_is_ns);
+	if (unlikely(filter != NULL) && ret == 1 && step->kind == STEP_FAULT)
+		step->fault->counted =
+			filter_fault(filter, step->fault, &s->comms, s->rec->time_is_ns);
 	return ret;
 }
 

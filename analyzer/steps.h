@@ -39,11 +39,12 @@ struct steps {
 	struct timeline timeline;
 	struct repeats repeats;
 	struct faults faults;
-	struct model *model;	/* told of what is under way; NULL: nobody is */
+	struct model *model; /* told of what is seen and under way; whose steps they are sets it */
 	struct used_pages used; /* as the manifest lists them */
 	uint8_t assumed_order;	/* --folio-size in pages, or ORDER_UNKNOWN */
 	bool rss_is_exact;	/* the kernel shows a counter's every change, not one in 64 */
 	uint64_t first, last;	/* time stamps */
+	uint64_t pages;		/* sub-buffers that have begun */
 	uint64_t short_noted;	/* of probes.short_events, those whose damage is noted */
 };
 

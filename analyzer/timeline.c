@@ -12,12 +12,13 @@
 #define LAST_TIME (UINT64_MAX - 2)
 
 /*
- * The stream of the winner plays its matches again with its next record, from its leaf to the root.
- * Streams of a left child come before those of the right one when times are equal. Returns the
- * winner.
+ * The winner plays its matches again with the time @ts of its next record, from its leaf to the
+ * root. Streams of a left child come before those of the right one when times are equal.
  */
-static uint32_t play(struct timeline *t, uint64_t ts, uint32_t stream)
+static void play(struct timeline *t, uint64_t ts)
 {
+	uint32_t stream = t->tree[0].stream;
+
 	for (size_t child = stream + t->nr_leaves; child > 1; child /= 2) {
 		struct contender *node = &t->tree[child / 2], loser = *node;
 
@@ -28,7 +29,6 @@ static uint32_t play(struct timeline *t, uint64_t ts, uint32_t stream)
 		}
 	}
 	t->tree[0] = (struct contender){ .ts = ts, .stream = stream };
-	return stream;
 }
 
 /* Begin the stream's next page that is whole. Returns 0 at the end of its data. */
@@ -71,6 +71,7 @@ static void leave_page(struct timeline *t, struct stream *s)
 /* The first record of the stream's next page that has one. Returns 0 at the end of its data. */
 static noinline int turn_page(struct timeline *t, struct stream *s, int ret)
 {
+	s->next.begins_page = true;
 	do {
 		if (ret < 0)
 			leave_page(t, s);
@@ -80,16 +81,21 @@ static noinline int turn_page(struct timeline *t, struct stream *s, int ret)
 	return 1;
 }
 
-/* Read the stream's next record. Returns 0 at the end of its data. */
-static inline int advance(struct timeline *t, struct stream *s)
+/* Read the stream's next record, but for its time. Returns 0 at the end of its data. */
+static inline int read_next(struct timeline *t, struct stream *s)
 {
 	int ret = ringbuf_next(&s->page, &s->next);
 
-	if (unlikely(ret != 1) && !turn_page(t, s, ret))
-		return 0;
-	if (unlikely(t->convert))
+	return likely(ret == 1) || turn_page(t, s, ret);
+}
+
+static int advance(struct timeline *t, struct stream *s)
+{
+	int has_next = read_next(t, s);
+
+	if (has_next && unlikely(t->convert))
 		s->next.ts = trace_clock_convert(&t->tf->clock, s->next.cpu, s->next.ts);
-	return 1;
+	return has_next;
 }
 
 /* Where the stream's next record, if there is one, stands among the others'. */
@@ -179,36 +185,48 @@ int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_la
 	return 0;
 }
 
-static struct stream *first_stream(struct timeline *t)
+/* Whether there is a record: then the winner's is the next. */
+static bool take_winner(struct timeline *t)
 {
-	return t->tree && t->tree[0].ts != NO_RECORD ? &t->streams[t->tree[0].stream] : NULL;
+	bool has_next = t->tree && t->tree[0].ts != NO_RECORD;
+
+	t->current = has_next ? &t->streams[t->tree[0].stream] : NULL;
+	if (t->nr_leaves == 1 && !t->convert)
+		t->only = t->current;
+	return has_next;
 }
 
-/* The stream that has the next record, now that @s has handed out one; NULL at the end. */
-static struct stream *next_stream(struct timeline *t, struct stream *s)
+/* Whether there is a record, of whatever stream. */
+static bool next_of_all(struct timeline *t)
 {
-	int has_next;
+	struct stream *s = t->current;
 
-	s->next.after_loss = false;
-	has_next = advance(t, s);
-	if (t->nr_leaves > 1) {
-		s = &t->streams[play(t, place(s, has_next), s - t->streams)];
-		has_next = t->tree[0].ts != NO_RECORD;
-	}
-	return has_next ? s : NULL;
+	if (unlikely(!s))
+		return !t->records && take_winner(t);
+	s->next.begins_page = s->next.after_loss = false;
+	play(t, place(s, advance(t, s)));
+	if (likely(take_winner(t)))
+		return true;
+	t->last = s->next.ts;
+	return false;
 }
 
 const struct record *timeline_next(struct timeline *t)
 {
-	struct stream *s = t->current;
+	struct stream *s = t->only;
 
-	if (likely(s != NULL))
-		s = next_stream(t, s);
-	else if (!t->records)
-		s = first_stream(t);
-	t->current = s;
-	if (unlikely(!s))
-		return NULL;
+	if (likely(s != NULL)) {
+		s->next.begins_page = s->next.after_loss = false;
+		if (unlikely(!read_next(t, s))) {
+			t->last = s->next.ts;
+			t->only = t->current = NULL;
+			return NULL;
+		}
+	} else {
+		if (!next_of_all(t))
+			return NULL;
+		s = t->current;
+	}
 	t->records++;
 	return &s->next;
 }

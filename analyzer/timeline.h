@@ -38,6 +38,8 @@ struct timeline {
 	size_t nr_leaves;	 /* a power of two */
 	bool convert;		 /* time stamps change */
 	struct stream *current;	 /* whose record was handed out last; NULL: none, or the end */
+	struct stream *only;	 /* the same where there is no other, and no time changes */
+	uint64_t last;		 /* at the end, the time of the last record */
 	uint64_t records;	 /* handed out */
 	uint64_t lost;		 /* events, where pages count them */
 	uint64_t lost_uncounted; /* pages that lost events and do not say how many */

@@ -85,7 +85,8 @@ static void take_step(struct model *m, struct step *s)
 {
 	struct outcome o = { 0 };
 
-	s->fault.counted = true;
+	if (s->kind == STEP_FAULT)
+		s->fault->counted = true;
 	fuzz_require(!model_step(m, s, &o) && o.key.class < NR_CLASSES && o.key.order < NR_ORDERS);
 }
 

@@ -31,6 +31,7 @@
 struct run {
 	struct faults faults;
 	struct step steps[MAX_STEPS];
+	struct fault kept[MAX_STEPS]; /* the steps' faults */
 	int nr; /* steps */
 	int nr_faults;
 };
@@ -43,10 +44,16 @@ static void open_run(struct run *r, struct faults_options options)
 
 static void take(struct run *r, int ret)
 {
+	struct step *s = &r->steps[r->nr];
+
 	assert_in_range(ret, 0, 1);
 	if (!ret)
 		return;
-	r->nr_faults += r->steps[r->nr].kind == STEP_FAULT;
+	if (s->kind == STEP_FAULT) {
+		r->kept[r->nr] = *s->fault;
+		s->fault = &r->kept[r->nr];
+		r->nr_faults++;
+	}
 	r->nr++;
 	assert_true(r->nr < MAX_STEPS);
 }
@@ -124,7 +131,7 @@ static void close_run(struct run *r, uint64_t unpaired_entries, uint64_t unpaire
 static void expect_fault(const struct step *s, uint64_t address, uint64_t from, uint64_t to,
 			 uint32_t retries)
 {
-	const struct fault *f = &s->fault;
+	const struct fault *f = s->fault;
 
 	assert_int_equal(s->kind, STEP_FAULT);
 	assert_int_equal(f->address, address);
@@ -151,12 +158,12 @@ static void one_fault(void **state)
 	leave(&r, 350, VM_FAULT_NOPAGE);
 	assert_int_equal(r.nr, 1);
 	expect_fault(&r.steps[0], PAGE, 100, 350, 0);
-	assert_int_equal(r.steps[0].fault.mm, MM);
-	assert_int_equal(r.steps[0].fault.vma_start, 0x7f0000000000ULL);
-	assert_int_equal(r.steps[0].fault.vma_end, 0x7f0000010000ULL);
-	assert_int_equal(r.steps[0].fault.flags, USER);
-	assert_int_equal(r.steps[0].fault.ret, VM_FAULT_NOPAGE);
-	assert_false(r.steps[0].fault.major);
+	assert_int_equal(r.steps[0].fault->mm, MM);
+	assert_int_equal(r.steps[0].fault->vma_start, 0x7f0000000000ULL);
+	assert_int_equal(r.steps[0].fault->vma_end, 0x7f0000010000ULL);
+	assert_int_equal(r.steps[0].fault->flags, USER);
+	assert_int_equal(r.steps[0].fault->ret, VM_FAULT_NOPAGE);
+	assert_false(r.steps[0].fault->major);
 	close_run(&r, 0, 0);
 }
 
@@ -176,15 +183,15 @@ static void nested_faults_are_a_stack(void **state)
 	leave(&r, 600, VM_FAULT_MAJOR);
 	assert_int_equal(r.nr, 2);
 	expect_fault(&r.steps[0], OTHER, 200, 300, 0);
-	assert_int_equal(r.steps[0].fault.order, 0);
-	assert_int_equal(r.steps[0].fault.rss, RSS_ANON);
-	assert_int_equal(r.steps[0].fault.worker_ptes, -1);
-	assert_false(r.steps[0].fault.major);
+	assert_int_equal(r.steps[0].fault->order, 0);
+	assert_int_equal(r.steps[0].fault->rss, RSS_ANON);
+	assert_int_equal(r.steps[0].fault->worker_ptes, -1);
+	assert_false(r.steps[0].fault->major);
 	expect_fault(&r.steps[1], PAGE, 100, 600, 0);
-	assert_int_equal(r.steps[1].fault.order, 4);
-	assert_int_equal(r.steps[1].fault.rss, 0);
-	assert_int_equal(r.steps[1].fault.worker_ptes, 16);
-	assert_true(r.steps[1].fault.major);
+	assert_int_equal(r.steps[1].fault->order, 4);
+	assert_int_equal(r.steps[1].fault->rss, 0);
+	assert_int_equal(r.steps[1].fault->worker_ptes, 16);
+	assert_true(r.steps[1].fault->major);
 	close_run(&r, 0, 0);
 }
 
@@ -200,7 +207,7 @@ static void tasks_do_not_mix(void **state)
 		r.nr = 0;
 		exit_of(&r, 1000 + pid, pid, 0);
 		assert_int_equal(r.nr, 1);
-		assert_int_equal(r.steps[0].fault.pid, pid);
+		assert_int_equal(r.steps[0].fault->pid, pid);
 		expect_fault(&r.steps[0], PAGE + 0x1000 * pid, pid, 1000 + pid, 0);
 	}
 	close_run(&r, 0, 0);
@@ -219,9 +226,9 @@ static void retry_after_vma_lock(void **state)
 	leave(&r, 300, 0);
 	assert_int_equal(r.nr, 1);
 	expect_fault(&r.steps[0], PAGE, 100, 300, 1);
-	assert_int_equal(r.steps[0].fault.flags, USER);
-	assert_int_equal(r.steps[0].fault.ret, 0);
-	assert_false(r.steps[0].fault.major);
+	assert_int_equal(r.steps[0].fault->flags, USER);
+	assert_int_equal(r.steps[0].fault->ret, 0);
+	assert_false(r.steps[0].fault->major);
 	assert_int_equal(r.faults.counts.retries, 1);
 	close_run(&r, 0, 0);
 }
@@ -239,7 +246,7 @@ static void retry_with_tried_is_major(void **state)
 	leave(&r, 500, 0);
 	assert_int_equal(r.nr, 1);
 	expect_fault(&r.steps[0], PAGE, 100, 500, 2);
-	assert_true(r.steps[0].fault.major);
+	assert_true(r.steps[0].fault->major);
 	close_run(&r, 0, 0);
 }
 
@@ -258,7 +265,7 @@ static void abandoned_retry(void **state)
 	leave(&r, 450, 0);
 	assert_int_equal(r.nr, 2);
 	expect_fault(&r.steps[0], OTHER, 170, 300, 0);
-	assert_false(r.steps[0].fault.major);
+	assert_false(r.steps[0].fault->major);
 	expect_fault(&r.steps[1], PAGE, 400, 450, 0);
 	assert_int_equal(r.faults.counts.retries, 1);
 	close_run(&r, 0, 0);
@@ -306,9 +313,9 @@ static void remote_belongs_to_the_mm_it_names(void **state)
 	push(&r, (struct event){ .role = EVENT_FORK, .ts = 300, .pid = 1, .number = 2 });
 	entry_of(&r, 400, 2, CHILD, PAGE, USER);
 	assert_int_equal(r.nr, 3);
-	assert_false(r.steps[0].fault.remote);
-	assert_true(r.steps[1].fault.remote);
-	assert_int_equal(r.steps[1].fault.mm, NEW_MM);
+	assert_false(r.steps[0].fault->remote);
+	assert_true(r.steps[1].fault->remote);
+	assert_int_equal(r.steps[1].fault->mm, NEW_MM);
 	expect_step(&r.steps[2], STEP_FORK, CHILD, MM);
 	exit_of(&r, 500, 2, 0);
 	close_run(&r, 0, 0);
@@ -431,9 +438,9 @@ static void migration_in_mid_fault(void **state)
 	push(&r, (struct event){ .role = EVENT_EXIT, .ts = 160, .pid = 2, .cpu = 0 });
 	assert_int_equal(r.nr, 2);
 	expect_fault(&r.steps[0], PAGE, 100, 150, 0);
-	assert_int_equal(r.steps[0].fault.cpu, 0); /* of the entry */
+	assert_int_equal(r.steps[0].fault->cpu, 0); /* of the entry */
 	expect_fault(&r.steps[1], OTHER, 120, 160, 0);
-	assert_int_equal(r.steps[1].fault.cpu, 1);
+	assert_int_equal(r.steps[1].fault->cpu, 1);
 	close_run(&r, 0, 0);
 }
 
@@ -449,16 +456,16 @@ static void exceptions_alone(void **state)
 	assert_int_equal(r.nr, 2);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(r.steps[i].kind, STEP_FAULT);
-		assert_false(r.steps[i].fault.has_exit);
-		assert_true(r.steps[i].fault.has_error_code);
+		assert_false(r.steps[i].fault->has_exit);
+		assert_true(r.steps[i].fault->has_error_code);
 	}
-	assert_int_equal(r.steps[0].fault.entry, 100);
-	assert_int_equal(r.steps[0].fault.address, PAGE);
-	assert_int_equal(r.steps[0].fault.cpu, 0);
-	assert_int_equal(r.steps[0].fault.error_code, X86_PF_WRITE);
-	assert_int_equal(r.steps[1].fault.entry, 200);
-	assert_int_equal(r.steps[1].fault.cpu, 3);
-	assert_int_equal(r.steps[1].fault.error_code, X86_PF_WRITE | X86_PF_PROT);
+	assert_int_equal(r.steps[0].fault->entry, 100);
+	assert_int_equal(r.steps[0].fault->address, PAGE);
+	assert_int_equal(r.steps[0].fault->cpu, 0);
+	assert_int_equal(r.steps[0].fault->error_code, X86_PF_WRITE);
+	assert_int_equal(r.steps[1].fault->entry, 200);
+	assert_int_equal(r.steps[1].fault->cpu, 3);
+	assert_int_equal(r.steps[1].fault->error_code, X86_PF_WRITE | X86_PF_PROT);
 }
 
 /* The last one before the task's exit, which nothing follows. */
@@ -470,7 +477,7 @@ static void exceptions_alone_then_task_exit(void **state)
 	exception(&r, 100, 0, PAGE, X86_PF_WRITE);
 	task_event(&r, EVENT_TASK_EXIT, 200, 1);
 	assert_int_equal(r.nr, 1);
-	assert_int_equal(r.steps[0].fault.entry, 100);
+	assert_int_equal(r.steps[0].fault->entry, 100);
 	exception(&r, 300, 0, PAGE, X86_PF_WRITE);
 	close_run(&r, 0, 0);
 	assert_int_equal(r.nr, 2);
@@ -488,8 +495,8 @@ static void exception_and_pair_are_one_fault(void **state)
 	leave(&r, 300, 0);
 	assert_int_equal(r.nr, 1);
 	expect_fault(&r.steps[0], PAGE, 100, 300, 1);
-	assert_true(r.steps[0].fault.has_error_code);
-	assert_int_equal(r.steps[0].fault.error_code, X86_PF_WRITE);
+	assert_true(r.steps[0].fault->has_error_code);
+	assert_int_equal(r.steps[0].fault->error_code, X86_PF_WRITE);
 	assert_int_equal(r.faults.unmatched_exceptions, 0);
 	close_run(&r, 0, 0);
 }
@@ -505,7 +512,7 @@ static void exception_gives_the_address(void **state)
 	leave(&r, 200, 0);
 	assert_int_equal(r.nr, 1);
 	expect_fault(&r.steps[0], PAGE + 8, 100, 200, 0);
-	assert_true(r.steps[0].fault.has_address);
+	assert_true(r.steps[0].fault->has_address);
 	close_run(&r, 0, 0);
 }
 
@@ -524,8 +531,8 @@ static void unmatched_exceptions(void **state)
 	leave(&r, 400, 0);
 	exception(&r, 500, 0, PAGE, 0); /* the last */
 	assert_int_equal(r.nr, 2);
-	assert_false(r.steps[0].fault.has_error_code);
-	assert_true(r.steps[1].fault.has_error_code);
+	assert_false(r.steps[0].fault->has_error_code);
+	assert_true(r.steps[1].fault->has_error_code);
 	assert_int_equal(r.faults.unmatched_exceptions, 2);
 	assert_int_equal(faults_finish(&r.faults, &r.steps[2]), 0);
 	assert_int_equal(r.faults.unmatched_exceptions, 3);
@@ -720,7 +727,7 @@ static void pid_reused(void **state)
 	leave(&r, 360, 0);
 	assert_int_equal(r.nr, 1);
 	expect_fault(&r.steps[0], PAGE, 300, 350, 0);
-	assert_int_equal(r.steps[0].fault.mm, NEW_MM);
+	assert_int_equal(r.steps[0].fault->mm, NEW_MM);
 	close_run(&r, 1, 1);
 }
 
@@ -747,10 +754,10 @@ static void events_outside_of_faults(void **state)
 	entry(&r, 100, PAGE, USER);
 	leave(&r, 150, 0);
 	assert_int_equal(r.nr, 1);
-	assert_false(r.steps[0].fault.allocated);
-	assert_int_equal(r.steps[0].fault.order, ORDER_UNKNOWN);
-	assert_int_equal(r.steps[0].fault.rss, 0);
-	assert_int_equal(r.steps[0].fault.worker_ptes, -1);
+	assert_false(r.steps[0].fault->allocated);
+	assert_int_equal(r.steps[0].fault->order, ORDER_UNKNOWN);
+	assert_int_equal(r.steps[0].fault->rss, 0);
+	assert_int_equal(r.steps[0].fault->worker_ptes, -1);
 	close_run(&r, 0, 0);
 }
 
@@ -764,7 +771,7 @@ static void absurd_order(void **state)
 		entry(&r, 100 + i, PAGE, USER);
 		push(&r, (struct event){ .role = EVENT_ALLOC, .pid = 1, .number = i ? 1000 : -1 });
 		leave(&r, 150 + i, 0);
-		assert_int_equal(r.steps[i].fault.order, ORDER_UNKNOWN);
+		assert_int_equal(r.steps[i].fault->order, ORDER_UNKNOWN);
 	}
 	close_run(&r, 0, 0);
 }
@@ -778,7 +785,7 @@ static void exit_before_entry(void **state)
 	entry(&r, 100, PAGE, USER);
 	leave(&r, 90, 0);
 	assert_int_equal(r.nr, 1);
-	assert_int_equal(r.steps[0].fault.latency, 0);
+	assert_int_equal(r.steps[0].fault->latency, 0);
 	close_run(&r, 0, 0);
 }
 

@@ -271,7 +271,7 @@ static void map_page(struct model *m, uint64_t mm, uint64_t page, uint64_t vma_s
 	struct step s = { .kind = STEP_FAULT, .mm = mm };
 	struct outcome o;
 
-	s.fault = (struct fault){ .mm = mm,
+	s.fault = &(struct fault){ .mm = mm,
 				  .vma_start = vma_start,
 				  .vma_end = vma_start + 4096,
 				  .address = page << 12,

@@ -10,6 +10,7 @@
 
 #include "event.h"
 #include "model.h"
+#include "random.h"
 
 #define PARENT	  0x1000
 #define CHILD	  0x2000
@@ -80,7 +81,7 @@ static enum fault_class run(struct lab *lab, struct fault f)
 	f.vma_end = BASE + VMA_BYTES;
 	if (!f.worker_ptes)
 		f.worker_ptes = -1;
-	s.fault = f;
+	s.fault = &f;
 	if (f.exit > lab->now)
 		lab->now = f.exit + 10;
 	assert_int_equal(model_step(&lab->model, &s, &lab->outcome), 0);
@@ -576,6 +577,114 @@ static void test_unknown_order_has_no_episodes(void **state)
 	assert_int_equal(lab.nr_episodes, 0);
 }
 
+/* Faults of every kind on the pages of two folios, most of them like the one before. */
+static struct fault any_fault(struct lab *lab, uint64_t *seed, uint64_t page)
+{
+	struct fault f = write_fault(PARENT, page, NO_ALLOC);
+	uint64_t how = random_u64(seed);
+
+	if (how % 16 == 0) {
+		f.error_code = how >> 8 & 3;
+		f.has_error_code = true;
+	}
+	if (how % 16 == 1)
+		f.rss = how >> 8 & 15;
+	if (how % 16 == 2) {
+		f.allocated = true;
+		f.order = how >> 8 & 1 ? 4 : 0;
+	}
+	if (how % 16 == 3)
+		f.worker_ptes = 1 + (how >> 8) % 4;
+	if (how % 16 == 4)
+		f.flags ^= how >> 8 & 1 ? FAULT_FLAG_WRITE : FAULT_FLAG_UNSHARE;
+	if (how % 16 == 5)
+		f.entry = lab->now - 200;
+	return f;
+}
+
+static void assert_same_key(const struct fault_key *a, const struct fault_key *b)
+{
+	assert_memory_equal(a, b, sizeof(*a));
+}
+
+static void assert_same_outcome(const struct outcome *a, const struct outcome *b)
+{
+	assert_same_key(&a->key, &b->key);
+	assert_int_equal(a->ptes, b->ptes);
+	assert_int_equal(a->resolved, b->resolved);
+	assert_int_equal(a->rule, b->rule);
+	assert_int_equal(a->was_split, b->was_split);
+}
+
+/* Both have ended the same episodes since they were last compared. */
+static void assert_same_episodes(struct lab *one, struct lab *other)
+{
+	assert_int_equal(one->nr_episodes, other->nr_episodes);
+	for (size_t i = 0; i < one->nr_episodes; i++) {
+		const struct episode *a = &one->episodes[i], *b = &other->episodes[i];
+
+		assert_same_key(&a->key, &b->key);
+		assert_int_equal(a->address, b->address);
+		assert_int_equal(a->first, b->first);
+		assert_int_equal(a->latency, b->latency);
+		assert_int_equal(a->faults, b->faults);
+		assert_int_equal(a->ptes, b->ptes);
+		assert_int_equal(a->ptes_touched, b->ptes_touched);
+		assert_int_equal(a->ptes_resolved, b->ptes_resolved);
+		assert_int_equal(a->timed, b->timed);
+		assert_int_equal(a->completed, b->completed);
+		assert_int_equal(a->completed ? a->complete : 0, b->completed ? b->complete : 0);
+	}
+	one->nr_episodes = other->nr_episodes = 0;
+}
+
+/*
+ * A fault that goes on with a run of its like is what it is by itself: the model says the same as
+ * one whose runs are ended after each fault, by a step of an mm that it does not know.
+ */
+static void test_runs_change_nothing(void **state)
+{
+	uint64_t seed = 1, went_on = 0;
+
+	for (int round = 0; round < 500; round++) {
+		struct lab runs, alone;
+		uint64_t page = 0;
+
+		lab_open(&runs, round & 1, round & 2);
+		lab_open(&alone, round & 1, round & 2);
+		for (int i = 0; i < 100; i++) {
+			uint64_t how = random_u64(&seed);
+			struct fault f;
+
+			if (i < 2) {
+				f = write_fault(PARENT, 16 * i, 4);
+			} else if (i == 2 || how % 50 == 0) {
+				step(&runs, STEP_FORK, CHILD, PARENT);
+				step(&alone, STEP_FORK, CHILD, PARENT);
+				if (how % 100) {
+					step(&runs, STEP_MM_EXIT, CHILD, 0);
+					step(&alone, STEP_MM_EXIT, CHILD, 0);
+				}
+				continue;
+			} else {
+				page = how % 8 ? (page + 1) % 32 : how / 8 % 32;
+				f = any_fault(&runs, &seed, page);
+			}
+			went_on += runs.model.run.map != NULL;
+			run(&runs, f);
+			run(&alone, f);
+			step(&alone, STEP_UNCERTAIN, GRANDSON, 0);
+			runs.now = alone.now;
+			assert_same_outcome(&runs.outcome, &alone.outcome);
+			assert_same_episodes(&runs, &alone);
+		}
+		lab_close(&runs);
+		lab_close(&alone);
+		assert_same_episodes(&runs, &alone);
+	}
+	assert_true(went_on > 10000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -606,6 +715,7 @@ int main(void)
 		cmocka_unit_test(test_three_forks_three_episodes),
 		cmocka_unit_test(test_assumed_folio_size),
 		cmocka_unit_test(test_unknown_order_has_no_episodes),
+		cmocka_unit_test(test_runs_change_nothing),
 	};
 
 	return cmocka_run_group_tests_name("model", tests, NULL, NULL);

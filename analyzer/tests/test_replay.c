@@ -138,7 +138,7 @@ static void run_case(const struct write_fault_case *c, const char *policy_name,
 	struct outcome r, p;
 	bool copies = strpbrk(c->single, "ce");
 	struct step s = { .kind = STEP_FAULT,
-			  .fault = { .mm = PARENT,
+			  .fault = &(struct fault){ .mm = PARENT,
 				     .vma_start = BASE,
 				     .vma_end = BASE + 4 * PAGE,
 				     .address = BASE + c->page * PAGE,
@@ -305,7 +305,7 @@ static void store(struct recorder *rec, uint64_t mm, uint64_t page, unsigned int
 
 	if (state_in(memory, mm, page) == PTE_WRITABLE && !rec->was_split)
 		return;
-	s.fault = (struct fault){ .mm = mm,
+	s.fault = &(struct fault){ .mm = mm,
 				  .vma_start = BASE + vma.first * PAGE,
 				  .vma_end = BASE + (uint64_t)(vma.first + vma.nr) * PAGE,
 				  .address = BASE + page * PAGE,
@@ -324,8 +324,8 @@ static void store(struct recorder *rec, uint64_t mm, uint64_t page, unsigned int
 				  .worker_ptes = -1 };
 	if (!map || (flags && (rec->extra_reference ||
 			       !kernel_reuses(memory, &memory->mappings[map], pte)))) {
-		s.fault.allocated = true;
-		s.fault.order = map ? 0 : order;
+		s.fault->allocated = true;
+		s.fault->order = map ? 0 : order;
 	}
 	recorder_step(rec, &s);
 }
@@ -498,7 +498,7 @@ static void test_unseen_split(void **state)
 			recorder_step(&r, &s);
 		}
 		s = (struct step){ .kind = STEP_FAULT,
-				   .fault = { .mm = PARENT,
+				   .fault = &(struct fault){ .mm = PARENT,
 					      .vma_start = BASE,
 					      .vma_end = BASE + 512 * PAGE,
 					      .address = BASE + (i ? i - 1 : 0) * PAGE,
