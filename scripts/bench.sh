@@ -91,6 +91,10 @@ speed() {
 		echo "reuse, the first ${count[few]} events"
 		row "trace-cmd report" few-tracecmd "${count[few]}"
 		row "fault-analyze report" few-report "${count[few]}" few-tracecmd "times trace-cmd"
+		awk -v us="${best[reuse-report]}" -v n="${count[reuse]}" -v us1="${best[few-tracecmd]}" \
+			-v n1="${count[few]}" 'BEGIN {
+			printf "  start-up apart, at the rate of all: %.1f times\n", n / us / (n1 / us1)
+		}'
 	fi
 }
 
@@ -113,13 +117,16 @@ packed() {
 	done
 }
 
+# A kernel has 1,500 events.
 start() {
 	record small -k reuse -n 1000
+	record formats -k reuse -n 1000 -m 1500 -z zstd
 	for ((run = 0; run < 4 * runs; run++)); do
 		measure small 0,1 "$program" report "$dir/small.dat"
+		measure formats 0,1 "$program" report "$dir/formats.dat"
 	done
-	printf 'start-up: a report of %d events takes %d ms\n' "${count[small]}" \
-		$((best[small] / 1000))
+	printf 'start-up: a report of %d events takes %d ms, %d ms with 1500 formats more\n' \
+		"${count[small]}" $((best[small] / 1000)) $((best[formats] / 1000))
 }
 
 # grow LABEL FIRST NAME...: the cost of an event in each recording, beside that in FIRST

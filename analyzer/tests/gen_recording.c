@@ -38,6 +38,7 @@ struct options {
 	unsigned int order;
 	unsigned int nr_cpus, nr_tasks;
 	unsigned int jitter_ns;
+	unsigned int nr_more; /* events that are not recorded */
 };
 
 struct generator {
@@ -180,6 +181,25 @@ static int generate_random(struct trace_writer *w, unsigned int cpu, void *ctx)
 	return tw_error(w);
 }
 
+/* Formats of events that nothing records, as long as a kernel's are. */
+static void declare_more(struct trace_writer *w, unsigned int nr)
+{
+	char system[16], name[16], print_fmt[1024];
+
+	memset(print_fmt, 'x', sizeof(print_fmt) - 1);
+	print_fmt[sizeof(print_fmt) - 1] = '\0';
+	for (unsigned int i = 0; i < nr; i++) {
+		struct tw_event *event;
+
+		snprintf(system, sizeof(system), "system%u", i / 20);
+		snprintf(name, sizeof(name), "event%u", i);
+		event = tw_add_event(w, system, name, 2000 + i,
+				     "unsigned long a; unsigned long b; int c; int d; u64 e");
+		if (event)
+			tw_set_print_fmt(event, print_fmt);
+	}
+}
+
 static void usage(FILE *to)
 {
 	fputs("usage: gen_recording [options] FILE\n"
@@ -190,6 +210,7 @@ static void usage(FILE *to)
 	      "  -c, --cpus N             [1; random: 64]\n"
 	      "  -t, --tasks N            [1; random: 1000]\n"
 	      "  -j, --jitter NS          of the times in a fault, 1000 at most [0]\n"
+	      "  -m, --more N             formats of events that are not recorded, 2000 at most [0]\n"
 	      "  -z, --compression NAME   none (default), zstd or zlib\n"
 	      "  -f, --format 6|7         version of the file [7]\n"
 	      "  -b, --subbuf BYTES       sub-buffer size [4096]\n"
@@ -255,6 +276,9 @@ static bool parse_option(int option, const char *arg, struct options *opt, struc
 	case 'j':
 		opt->jitter_ns = value;
 		return value <= 1000;
+	case 'm':
+		opt->nr_more = value;
+		return value <= 2000;
 	case 'f':
 		config->version = value;
 		return value == 6 || value == 7;
@@ -274,6 +298,7 @@ static int generate(const struct generator *made, const struct tw_config *config
 	if (!w)
 		return -EINVAL;
 	tw_declare_faults(w);
+	declare_more(w, g.opt.nr_more);
 	tw_option_text(w, TW_OPT_UNAME, "Linux gen 7.3.4 x86_64");
 	for (unsigned int i = 0; i < g.opt.nr_tasks; i++)
 		tw_comm(w, PID + i, "gen");
@@ -313,6 +338,7 @@ int main(int argc, char **argv)
 		{ "cpus", required_argument, NULL, 'c' },
 		{ "tasks", required_argument, NULL, 't' },
 		{ "jitter", required_argument, NULL, 'j' },
+		{ "more", required_argument, NULL, 'm' },
 		{ "compression", required_argument, NULL, 'z' },
 		{ "format", required_argument, NULL, 'f' },
 		{ "subbuf", required_argument, NULL, 'b' },
@@ -326,7 +352,7 @@ int main(int argc, char **argv)
 	bool order_given = false;
 	int option, err;
 
-	while ((option = getopt_long(argc, argv, "k:n:s:o:c:t:j:z:f:b:eh", longs, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "k:n:s:o:c:t:j:m:z:f:b:eh", longs, NULL)) != -1) {
 		if (option == 'h') {
 			usage(stdout);
 			return 0;
