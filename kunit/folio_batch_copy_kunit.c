@@ -118,10 +118,7 @@ static void expect_loads(struct live *l, unsigned int odd, u8 value)
 	KUNIT_EXPECT_EQ_MSG(l->test, wrong, 0, "pages read with the wrong content");
 }
 
-/*
- * A store to what a child maps as well copies all of the folio. The child, alone now, may write to
- * the old one; no TLB may show that to the parent.
- */
+/* A store to what a child maps as well copies all of the folio; then the child is alone. */
 static void test_copy(struct kunit *test)
 {
 	struct mm_struct *child;
@@ -133,7 +130,6 @@ static void test_copy(struct kunit *test)
 	store(l, l->nr, 251);		/* to the folio behind it, not to be touched */
 	anon = percpu_counter_sum(&l->mm->rss_stat[MM_ANONPAGES]);
 	child = live_fork(l);
-	expect_loads(l, l->nr, 0);
 	store_heard(l, l->nr - 1, 252, 1, NULL);
 	expect_all(l, l->mm, 'C', "parent");
 	expect_all(l, child, 'r', "child");
@@ -188,8 +184,10 @@ static void copy_meddled(struct kunit *test)
 
 static void test_copy_meddled(struct kunit *test)
 {
+	const struct meddling *m = test->param_value;
+
 	knob_set(test, "wp_copy_batch", "on");
-	if (test->param_value == &meddlings[0] && !IS_ENABLED(CONFIG_NUMA_BALANCING))
+	if (m->state == 'n' && !IS_ENABLED(CONFIG_NUMA_BALANCING))
 		kunit_skip(test, "CONFIG_NUMA_BALANCING is off");
 	copy_meddled(test);
 	expect_no_leak(test, copy_meddled);
@@ -228,21 +226,23 @@ static unsigned long count_fallbacks(unsigned int order)
 /* No folio of that size is to be had, but smaller ones are. */
 static void test_copy_no_memory(struct kunit *test)
 {
+	struct list_head *blocks = kunit_kzalloc(test, sizeof(*blocks), GFP_KERNEL);
 	struct mm_struct *child;
 	unsigned long fallbacks;
-	LIST_HEAD(blocks);
 	struct page *page;
 	struct live *l;
 
+	KUNIT_ASSERT_NOT_NULL(test, blocks);
+	INIT_LIST_HEAD(blocks);
 	knob_set(test, "wp_copy_batch", "on");
 	l = live_create(test, BLOCK_ORDER);
 	child = live_fork(l);
-	KUNIT_ASSERT_EQ(test, kunit_add_action(test, free_blocks, &blocks), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action(test, free_blocks, blocks), 0);
 	while ((page = alloc_pages(GFP_TRANSHUGE_LIGHT & ~__GFP_COMP, BLOCK_ORDER)))
-		list_add(&page->lru, &blocks);
+		list_add(&page->lru, blocks);
 	fallbacks = count_fallbacks(BLOCK_ORDER);
 	store(l, 100, 252);
-	kunit_release_action(test, free_blocks, &blocks);
+	kunit_release_action(test, free_blocks, blocks);
 	KUNIT_EXPECT_EQ(test, count_fallbacks(BLOCK_ORDER), fallbacks + 1);
 	expect_all_but(l, l->mm, 'r', 100, 'c', "parent");
 	expect_all(l, child, 'r', "child");
@@ -471,7 +471,10 @@ static void both_on(struct kunit *test)
 	knob_set(test, "wp_copy_batch", "on");
 }
 
-/* One copies all of the folio, the other, who is left, takes all of the old one. */
+/*
+ * One copies all of the folio, the other, who is left, takes all of the old one and writes to it.
+ * No TLB may show that to the first, which has read the old one.
+ */
 static void test_copy_then_reuse(struct kunit *test)
 {
 	struct mm_struct *child;
@@ -480,9 +483,11 @@ static void test_copy_then_reuse(struct kunit *test)
 	both_on(test);
 	l = live_create(test, 4);
 	child = live_fork(l);
+	expect_loads(l, l->nr, 0);
 	store(l, 3, 252);
-	expect_all(l, l->mm, 'C', "parent");
 	store_remote(l, child, 7, 253, 0);
+	expect_loads(l, 3, 252);
+	expect_all(l, l->mm, 'C', "parent");
 	expect_all(l, child, 'w', "child");
 	expect_content_of(l, l->mm, 3, 252);
 	expect_content_of(l, child, 7, 253);
@@ -566,21 +571,22 @@ KUNIT_DEFINE_ACTION_WRAPPER(kthread_stop_action, kthread_stop, struct task_struc
 /* Two threads write to a folio that is copied and reused: it stays whole and loses no store. */
 static void test_race(struct kunit *test)
 {
-	struct racer racer = { };
+	struct racer *racer = kunit_kzalloc(test, sizeof(*racer), GFP_KERNEL);
 	struct task_struct *task;
 	struct mm_struct *child;
 	unsigned int round;
 	struct live *l;
 
+	KUNIT_ASSERT_NOT_NULL(test, racer);
 	both_on(test);
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "this machine has one CPU");
 	l = live_create(test, 4);
-	racer.l = l;
-	task = kthread_run(race, &racer, "folio_batch_race");
+	racer->l = l;
+	task = kthread_run(race, racer, "folio_batch_race");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, kthread_stop_action, task), 0);
-	for (round = 0; round < 50 || READ_ONCE(racer.nr_faults) < 500; round++) {
+	for (round = 0; round < 50 || READ_ONCE(racer->nr_faults) < 500; round++) {
 		child = live_fork(l);
 		store(l, round % l->nr, content(round % l->nr));
 		l->folio = live_folio(l, l->mm);
@@ -594,10 +600,10 @@ static void test_race(struct kunit *test)
 		expect_content_of(l, l->mm, l->nr, 0);
 	}
 	kunit_release_action(test, kthread_stop_action, task);
-	KUNIT_EXPECT_EQ(test, racer.nr_errors, 0);
-	KUNIT_EXPECT_EQ(test, racer.nr_lost, 0);
+	KUNIT_EXPECT_EQ(test, racer->nr_errors, 0);
+	KUNIT_EXPECT_EQ(test, racer->nr_lost, 0);
 	expect_mapcount(l, l->folio, l->nr);
-	kunit_info(test, "%u rounds, %u faults of the other thread", round, racer.nr_faults);
+	kunit_info(test, "%u rounds, %u faults of the other thread", round, racer->nr_faults);
 }
 
 static void test_leaks(struct kunit *test)

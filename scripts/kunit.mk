@@ -20,7 +20,7 @@ kunit-ci:
 kunit-bench:
 	@scripts/bench-kunit.sh
 
-## kunit-mutants: plant bugs into the kernel, one a boot, and expect each to be found
+## kunit-mutants: plant bugs into the kernel, one a boot, and expect each to be found (LIST=linux-7.3 or patches-7.3)
 kunit-mutants:
 	@scripts/mutate-kunit.sh
 

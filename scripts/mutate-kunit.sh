@@ -2,23 +2,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Shows that the KUnit suite folio_batch is a test: plants bugs, one a boot, and expects each to be found.
 #
-# usage: scripts/mutate-kunit.sh [NUMBER...]
+# usage: [LIST=linux-7.3|patches-7.3] scripts/mutate-kunit.sh [NUMBER...]
 #
-# kunit/mutants/linux-7.3.mutants lists the bugs. All go into one scratch copy of the kernel, each behind
-# "folio_batch_mutant == N", a boot parameter, so an architecture is built once and a mutant costs one boot.
-# Each architecture must first pass with no mutant. build/kunit/mutants.md gets the table: a mutant is killed
-# by the first case that failed, or by what the kernel said; a run that ends without either is none. Where
-# NUMBERs are given, the other rows stay as they are. Exit 1 when one survives that the list
-# kunit/mutants/equivalent does not explain.
+# kunit/mutants/LIST.mutants lists the bugs: of Linux as it is, or with the candidate changes of kunit/patches.
+# All go into one scratch copy of the kernel, each behind "folio_batch_mutant == N", a boot parameter, so an
+# architecture is built once and a mutant costs one boot. Each architecture must first pass with no mutant.
+# build/kunit/mutants/LIST.md gets the table: a mutant is killed by the first case that failed, or by what the
+# kernel said; a run that ends without either is none. Where NUMBERs are given, the other rows stay as they are.
+# Exit 1 when one survives that kunit/mutants/LIST.equivalent does not explain.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
 . "$here/lib.sh"
-mutants=$here/../kunit/mutants/linux-7.3.mutants
-equivalent=$here/../kunit/mutants/equivalent
-out=$here/../build/kunit/mutants
+export LIST=${LIST:-linux-7.3}
+mutants=$here/../kunit/mutants/$LIST.mutants
+equivalent=$here/../kunit/mutants/$LIST.equivalent
+out=$here/../build/kunit/mutants/$LIST
 minutes=10
-export KVER=7.3 TREE=7.3-mutants CONFIG=correctness
+export KVER=7.3 CONFIG=correctness
+case $LIST in
+linux-7.3) export TREE=7.3-mutants ;;
+patches-7.3) export TREE=7.3-patched-mutants FILTER='folio_batch_patches*' QEMU_ARGS='-smp 2 -cpu max' ;;
+*) die "no list $LIST: linux-7.3 or patches-7.3" ;;
+esac
 
 # Lines "NUMBER ARCH FILE WHAT", one a mutant.
 list() {
@@ -84,6 +90,7 @@ plant() {
 # Changes the kernel tree $1; what does not change from run to run keeps its time, so nothing is rebuilt.
 patch_tree() {
 	local tree=$1 saved=${1%/tree}/mutated fresh file
+	[ "$LIST" = linux-7.3 ] || "$here/apply-patches.sh" "$tree"
 	fresh=$(mktemp -d)
 	while read -r file; do
 		mkdir -p "$fresh/$(dirname "$file")"
