@@ -32,7 +32,7 @@ struct run {
 	struct faults faults;
 	struct step steps[MAX_STEPS];
 	struct fault kept[MAX_STEPS]; /* the steps' faults */
-	int nr; /* steps */
+	int nr;			      /* steps */
 	int nr_faults;
 };
 

@@ -272,15 +272,15 @@ static void map_page(struct model *m, uint64_t mm, uint64_t page, uint64_t vma_s
 	struct outcome o;
 
 	s.fault = &(struct fault){ .mm = mm,
-				  .vma_start = vma_start,
-				  .vma_end = vma_start + 4096,
-				  .address = page << 12,
-				  .flags = FAULT_FLAG_WRITE,
-				  .has_address = true,
-				  .has_flags = true,
-				  .has_exit = true,
-				  .allocated = true,
-				  .worker_ptes = -1 };
+				   .vma_start = vma_start,
+				   .vma_end = vma_start + 4096,
+				   .address = page << 12,
+				   .flags = FAULT_FLAG_WRITE,
+				   .has_address = true,
+				   .has_flags = true,
+				   .has_exit = true,
+				   .allocated = true,
+				   .worker_ptes = -1 };
 	assert_int_equal(model_step(m, &s, &o), 0);
 }
 

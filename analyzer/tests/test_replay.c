@@ -139,19 +139,19 @@ static void run_case(const struct write_fault_case *c, const char *policy_name,
 	bool copies = strpbrk(c->single, "ce");
 	struct step s = { .kind = STEP_FAULT,
 			  .fault = &(struct fault){ .mm = PARENT,
-				     .vma_start = BASE,
-				     .vma_end = BASE + 4 * PAGE,
-				     .address = BASE + c->page * PAGE,
-				     .flags = flags[c->kind],
-				     .has_flags = true,
-				     .has_address = true,
-				     .has_ret = true,
-				     .has_exit = true,
-				     .entry = 100,
-				     .exit = 200,
-				     .allocated = copies,
-				     .order = copies ? 0 : ORDER_UNKNOWN,
-				     .worker_ptes = -1 } };
+						    .vma_start = BASE,
+						    .vma_end = BASE + 4 * PAGE,
+						    .address = BASE + c->page * PAGE,
+						    .flags = flags[c->kind],
+						    .has_flags = true,
+						    .has_address = true,
+						    .has_ret = true,
+						    .has_exit = true,
+						    .entry = 100,
+						    .exit = 200,
+						    .allocated = copies,
+						    .order = copies ? 0 : ORDER_UNKNOWN,
+						    .worker_ptes = -1 } };
 
 	assert_int_equal(model_open(&recorded, &options), 0);
 	set_up(&recorded, c);
@@ -306,22 +306,22 @@ static void store(struct recorder *rec, uint64_t mm, uint64_t page, unsigned int
 	if (state_in(memory, mm, page) == PTE_WRITABLE && !rec->was_split)
 		return;
 	s.fault = &(struct fault){ .mm = mm,
-				  .vma_start = BASE + vma.first * PAGE,
-				  .vma_end = BASE + (uint64_t)(vma.first + vma.nr) * PAGE,
-				  .address = BASE + page * PAGE,
-				  .flags = !flags || flags & FAULT_FLAG_UNSHARE
-						   ? flags
-						   : flags | FAULT_FLAG_WRITE,
-				  .has_flags = true,
-				  .has_address = true,
-				  .has_ret = true,
-				  .has_exit = true,
-				  .counted = true,
-				  .entry = now,
-				  .exit = now + 100,
-				  .latency = 100,
-				  .order = ORDER_UNKNOWN,
-				  .worker_ptes = -1 };
+				   .vma_start = BASE + vma.first * PAGE,
+				   .vma_end = BASE + (uint64_t)(vma.first + vma.nr) * PAGE,
+				   .address = BASE + page * PAGE,
+				   .flags = !flags || flags & FAULT_FLAG_UNSHARE
+						    ? flags
+						    : flags | FAULT_FLAG_WRITE,
+				   .has_flags = true,
+				   .has_address = true,
+				   .has_ret = true,
+				   .has_exit = true,
+				   .counted = true,
+				   .entry = now,
+				   .exit = now + 100,
+				   .latency = 100,
+				   .order = ORDER_UNKNOWN,
+				   .worker_ptes = -1 };
 	if (!map || (flags && (rec->extra_reference ||
 			       !kernel_reuses(memory, &memory->mappings[map], pte)))) {
 		s.fault->allocated = true;
@@ -499,21 +499,22 @@ static void test_unseen_split(void **state)
 		}
 		s = (struct step){ .kind = STEP_FAULT,
 				   .fault = &(struct fault){ .mm = PARENT,
-					      .vma_start = BASE,
-					      .vma_end = BASE + 512 * PAGE,
-					      .address = BASE + (i ? i - 1 : 0) * PAGE,
-					      .flags = FAULT_FLAG_WRITE,
-					      .has_flags = true,
-					      .has_address = true,
-					      .has_ret = true,
-					      .has_exit = true,
-					      .counted = true,
-					      .entry = 1000 * (i + 1),
-					      .exit = 1000 * (i + 1) + 100,
-					      .latency = 100,
-					      .allocated = !i,
-					      .order = i ? ORDER_UNKNOWN : 9,
-					      .worker_ptes = -1 } };
+							     .vma_start = BASE,
+							     .vma_end = BASE + 512 * PAGE,
+							     .address =
+								     BASE + (i ? i - 1 : 0) * PAGE,
+							     .flags = FAULT_FLAG_WRITE,
+							     .has_flags = true,
+							     .has_address = true,
+							     .has_ret = true,
+							     .has_exit = true,
+							     .counted = true,
+							     .entry = 1000 * (i + 1),
+							     .exit = 1000 * (i + 1) + 100,
+							     .latency = 100,
+							     .allocated = !i,
+							     .order = i ? ORDER_UNKNOWN : 9,
+							     .worker_ptes = -1 } };
 		recorder_step(&r, &s);
 	}
 	recorder_finish(&r);
