@@ -64,16 +64,18 @@ static unsigned long rank_sum(const double *a, size_t n, const double *sorted, s
  */
 static double *count_rank_sums(const unsigned int *ranks, size_t nr, size_t n)
 {
-	size_t width = nr * (nr + 1) + 1;
+	size_t width = nr * (nr + 1) + 1, top = 0; /* all ranks so far */
 	double *ways = calloc((n + 1) * width, sizeof(*ways)), *of_n;
 
 	if (!ways)
 		return NULL;
 	ways[0] = 1;
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++) {
+		top += ranks[i];
 		for (size_t k = i + 1 < n ? i + 1 : n; k > 0; k--)
-			for (size_t sum = ranks[i]; sum < width; sum++)
+			for (size_t sum = ranks[i]; sum <= top; sum++)
 				ways[k * width + sum] += ways[(k - 1) * width + sum - ranks[i]];
+	}
 	of_n = malloc(width * sizeof(*of_n));
 	if (of_n)
 		memcpy(of_n, ways + n * width, width * sizeof(*of_n));

@@ -28,35 +28,46 @@ test_all_pairs() {
 		wrong 'README.md has another table of pairs'
 }
 
-# every recording there is: no rule is what happened, to the fault, the PTE and the nanosecond
-test_none_is_the_identity() {
-	local recording nr=0
+# replays OPTION...: what replay says of every recording, as JSON, one line each in $tmp/replays
+replays() {
+	local recording
 
-	for recording in traces/*/*.dat; do
-		run replay -F json --policy none "$recording"
+	recordings=(traces/*/*.dat)
+	for recording in "${recordings[@]}"; do
+		run replay -F json "$@" "$recording"
 		# rows that are about other things record no forks, which is said
 		[ "$status" = 0 ] || says 'has no forks'
-		jq -e '(.rows | length > 0) and all(.rows[]; .predicted_faults == .recorded_faults and
-			.predicted_ns == .recorded_ns and .waste_ptes == 0 and
-			.predicted_faults_per_pte == .recorded_faults_per_pte)' "$tmp/out" >"$tmp/jq" 2>&1 ||
-			wrong "$recording: none is not the identity"
-		nr=$((nr + 1))
-	done
-	[ "$nr" -ge 100 ] || wrong "only $nr recordings"
+		cat "$tmp/out"
+	done >"$tmp/replays"
+}
+
+# objections FILTER: holds of each of them
+objections() {
+	local nr
+
+	[ "$(wc -l <"$tmp/replays")" = ${#recordings[@]} ] || wrong 'not one line of JSON of each'
+	jq -c "if $1 then empty else input_line_number - 1 end" "$tmp/replays" >"$tmp/bad" ||
+		{ wrong 'what they say is no JSON'; return; }
+	while read -r nr; do
+		wrong "${recordings[$nr]}: not so: $(sed -n $((nr + 1))p "$tmp/replays" | head -c 1000)"
+	done <"$tmp/bad"
+}
+
+# every recording there is: no rule is what happened, to the fault, the PTE and the nanosecond
+test_none_is_the_identity() {
+	replays --policy none
+	objections '(.rows | length > 0) and all(.rows[]; .predicted_faults == .recorded_faults and
+		.predicted_ns == .recorded_ns and .waste_ptes == 0 and
+		.predicted_faults_per_pte == .recorded_faults_per_pte)'
+	[ ${#recordings[@]} -ge 100 ] || wrong "only ${#recordings[@]} recordings"
 }
 
 # and a wider window never predicts more faults, nor less waste
 test_wider_saves_more() {
-	local recording
-
-	for recording in traces/*/*.dat; do
-		run replay -F json --sweep window=1,2,4,8,16,32,64,128,256,512,folio "$recording"
-		[ "$status" = 0 ] || says 'has no forks'
-		jq -e '[.sweep[].predicted_faults] as $faults | [.sweep[].waste_ptes] as $waste |
-			$faults == ($faults | sort | reverse) and $waste == ($waste | sort) and
-			.sweep[0].saved_faults == 0 and ($faults | length) == 11' "$tmp/out" >"$tmp/jq" 2>&1 ||
-			wrong "$recording: $(jq -c '[.sweep[] | [.predicted_faults, .waste_ptes]]' "$tmp/out")"
-	done
+	replays --sweep window=1,2,4,8,16,32,64,128,256,512,folio
+	objections '[.sweep[].predicted_faults] as $faults | [.sweep[].waste_ptes] as $waste |
+		$faults == ($faults | sort | reverse) and $waste == ($waste | sort) and
+		.sweep[0].saved_faults == 0 and ($faults | length) == 11'
 }
 
 # as if the kernel after had not batched: AFTER is the recording before
