@@ -92,13 +92,8 @@ static int make_plan(struct record_plan *plan, const char *preset, const char *g
 		offer.kprobes = strstr(readme, "r[maxactive]");
 	}
 	err = record_plan_make(plan, preset, group, &offer, &reason);
-	if (err == -EINVAL) {
-		code = usage_error("record",
-				   "--preset '%s' is none of fault, fork, reclaim, collapse",
-				   preset);
-	} else if (err) {
+	if (err)
 		code = refuse(reason ? reason : strerror(-err));
-	}
 	free(readme);
 	free(functions);
 	return code;
@@ -368,6 +363,12 @@ static int parse(int argc, char **argv, struct options *opt)
 	}
 	if (!opt->command == !opt->pid)
 		return usage_error(argv[0], "record takes a command, or --pid");
+	if (!record_plan_has(opt->preset))
+		return usage_error(argv[0],
+				   "--preset '%s' is none of fault, fork, reclaim, collapse",
+				   opt->preset);
+	if (opt->pid && (!*opt->pid || opt->pid[strspn(opt->pid, "0123456789")]))
+		return usage_error(argv[0], "--pid '%s' is not a number", opt->pid);
 	return 0;
 }
 

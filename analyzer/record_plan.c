@@ -119,6 +119,11 @@ static int find_preset(const char *name)
 	return -EINVAL;
 }
 
+bool record_plan_has(const char *preset)
+{
+	return find_preset(preset) >= 0;
+}
+
 int record_plan_make(struct record_plan *plan, const char *preset, const char *group,
 		     const struct record_offer *offer, const char **reason)
 {

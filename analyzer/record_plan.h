@@ -25,6 +25,8 @@ struct record_plan {
 	bool whole_system; /* kernel threads do part of the work: no filter on the command */
 };
 
+bool record_plan_has(const char *preset);
+
 /*
  * Plan @preset, with the probes in the group @group. Returns 0, -EINVAL for an unknown preset,
  * -EOPNOTSUPP when the kernel cannot show the entry and exit of a fault (*reason says what it

@@ -417,6 +417,9 @@ test_bad_usage() {
 		bad_usage "--folio-size 'big' is no size" "$command" --folio-size big "$lab"
 		bad_usage "--folio-size is no power of two" "$command" --folio-size 12K "$lab"
 	done
+	bad_usage "record takes a command, or --pid" record
+	bad_usage "--preset 'faults' is none of" record --preset faults -- true
+	bad_usage "--pid 'init' is not a number" record --pid init
 	bad_usage "folios takes one recording" folios "$lab" "$lab"
 	bad_usage "no option '--format'" plot -F json -o "$tmp/plots" "$lab"
 	bad_usage "no command 'reprot'" reprot "$lab"
