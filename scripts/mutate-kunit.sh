@@ -99,6 +99,7 @@ patch_tree() {
 	mkdir -p "$fresh/include/linux" "$fresh/mm"
 	sed '/^#endif .*__ASSEMBLY__/i extern int folio_batch_mutant;' "$tree/include/linux/types.h" \
 		>"$fresh/include/linux/types.h"
+	[ -f "$fresh/mm/util.c" ] || cp "$tree/mm/util.c" "$fresh/mm/util.c"
 	cat >>"$fresh/mm/util.c" <<-'EOF'
 
 		#include <linux/moduleparam.h>
