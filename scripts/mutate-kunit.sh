@@ -140,8 +140,9 @@ try_mutant() {
 
 # All wanted mutants of one architecture, after a run without any.
 try_arch() {
-	local arch=$1 number file what result
-	list | awk -v arch="$arch" '$2 == arch' | grep -qE "^($wanted) " || return 0
+	local arch=$1 number file what result mine
+	mine=$(list | awk -v arch="$arch" -v wanted="^($wanted)$" '$2 == arch && $1 ~ wanted')
+	[ -n "$mine" ] || return 0
 	ARCH=$arch STEP=build PATCH=$0 OUT=$out "$here/kunit.sh" >"$out/$arch.log" 2>&1 || die "$(tail -1 "$out/$arch.log")"
 	ARCH=$arch STEP=run OUT=$out SPEED='speed>slow' "$here/kunit.sh" >>"$out/$arch.log" 2>&1 ||
 		die "$arch fails without a mutant: $(tail -1 "$out/$arch.log")"
@@ -149,7 +150,7 @@ try_arch() {
 		result=$(try_mutant "$arch" "$number")
 		say "$number $arch: $result"
 		echo "| $number | $arch | $file | $what | $result |" >"$out/$number.row"
-	done < <(list | awk -v arch="$arch" '$2 == arch' | grep -E "^($wanted) ")
+	done <<<"$mine"
 }
 
 main() {
@@ -174,6 +175,7 @@ main() {
 		echo '| --- | --- | --- | --- | --- |'
 		cat "$out"/*.row | sort -t'|' -k2n
 	} >"$out.md"
+	[ $# -gt 0 ] || [ "$(grep -c '^| [0-9]' "$out.md")" = "$(list | wc -l)" ] || status=1
 	[ "$status" = 0 ] || die "not all mutants were tried: see $out"
 	say "$(grep -c '^| [0-9]' "$out.md") mutants, $(grep -c 'SURVIVES' "$out.md" || true) survive: $out.md"
 	! grep -qE 'SURVIVES|NOT RUN' "$out.md" || exit 1

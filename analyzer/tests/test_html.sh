@@ -104,8 +104,8 @@ pictures() {
 	for page in report compare; do
 		sed 's|</body>|<script>onload = () => document.title = Array.from(document.images).filter(i => i.naturalWidth).length + " drawn"</script></body>|' \
 			"$dir/$page.html" >"$dir/$page-counted.html"
-		browse --dump-dom "file://$dir/$page-counted.html" | grep -q '<title>8 drawn</title>' ||
-			return 1
+		browse --dump-dom "file://$dir/$page-counted.html" >"$dir/dom" &&
+			grep -q '<title>8 drawn</title>' "$dir/dom" || return 1
 	done
 }
 
@@ -117,7 +117,8 @@ fits_a_phone() {
 		sed 's|</body>|<script>onload = () => document.title = [document.documentElement, ...document.querySelectorAll("pre")].slice(0, 2).map(e => e.scrollWidth <= innerWidth \&\& e.scrollWidth <= e.clientWidth + 1).join()</script></body>|' \
 			"$dir/$page.html" >"$dir/phone.html"
 		[ $page = compare ] && width='true,true' || width='true,'
-		browse --window-size=390,800 --dump-dom "file://$dir/phone.html" | grep -q "<title>$width" || return 1
+		browse --window-size=390,800 --dump-dom "file://$dir/phone.html" >"$dir/dom" &&
+			grep -q "<title>$width" "$dir/dom" || return 1
 	done
 }
 
