@@ -21,23 +21,17 @@ boot_minutes=120
 memory=3G # khugepaged wants huge pages when much has run before it
 max_tries=4
 
+# The guest swaps to it: no file system.
+make_disk() {
+	truncate -s "${disk_mb}M" "$work/disk"
+}
+
 # run SIDE TRY PROGRAMS PARAMETERS: leaves what the programs said in $out/$arch-SIDE/TRY.
 run() {
-	local side=$1 try=$2 programs=$3 parameters=$4 kernel results=$out/$arch-$1/$2
-	name=$arch-selftests-$side
-	work=$cache_dir/lab/runs/$name
-	lock "$work.lock"
-	kernel=$("$here/lab-kernel.sh" "$arch" "$side")
-	rm -rf "$work"
-	mkdir -p "$work/files"
-	{
-		echo "only='$programs'"
-		cat "$here/lab/guest-selftests"
-	} >"$work/files/row"
-	add_files "$work/files"
-	truncate -s 256M "$work/disk"
-	qemu_line "$kernel" "$work/initrd.gz" "$work/host" "$parameters"
-	boot
+	local kernel results=$out/$arch-$1/$2
+	name=$arch-selftests-$1
+	kernel=$("$here/lab-kernel.sh" "$arch" "$1")
+	boot_job "$4" < <(echo "only='$3'" && cat "$here/lab/guest-selftests")
 	mkdir -p "$results"
 	find "$work/host" -type f ! -name verdict -exec cp {} "$results/" \;
 }

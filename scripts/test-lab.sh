@@ -14,14 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 goes_wrong() {
 	local said
 	name=$arch-$1
-	work=$cache_dir/lab/runs/$name
-	lock "$work.lock"
-	rm -rf "$work"
-	mkdir -p "$work/files"
-	printf 'job() {\n\tmkdir -p /tmp/out\n\t%s\n}\n' "$2" >"$work/files/row"
-	add_files "$work/files"
-	qemu_line "$kernel" "$work/initrd.gz" "$work/host" "$3"
-	if said=$(boot 2>&1); then
+	if said=$(boot_job "$3" <<<"$(printf 'job() {\n\tmkdir -p /tmp/out\n\t%s\n}' "$2")" 2>&1); then
 		die "$1: the guest was called good"
 	fi
 	grep -qF "$4" <<<"$said" || die "$1: nobody said '$4': $said"

@@ -20,15 +20,7 @@ unset ARCH
 need mkfs.xfs xfsprogs
 name=$arch-memcg
 disk_mb=512
-work=$cache_dir/lab/runs/$name
-lock "$work.lock"
 image=("$("$here/lab-image.sh" "$arch")")
 kernel=$("$here/lab-kernel.sh" "$arch" patched)
-rm -rf "$work"
-mkdir -p "$work/files"
-cp "$here/lab/guest-memcg-test" "$work/files/row"
-add_files "$work/files"
-make_disk
-qemu_line "$kernel" "$work/initrd.gz" "$work/host" ''
-boot
+boot_job '' <"$here/lab/guest-memcg-test"
 cat "$work/host/checks"

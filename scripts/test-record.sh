@@ -20,17 +20,7 @@ arch=${1:-} kind=${2:-}
 unset ARCH
 name=$arch-record-$kind
 disk_mb=0
-work=$cache_dir/lab/runs/$name
-lock "$work.lock"
 image=("$("$here/lab-image.sh" "$arch")" "$("$here/lab-image.sh" "$arch" analyzer)")
 kernel=$("$here/lab-kernel.sh" "$arch" "$kind")
-rm -rf "$work"
-mkdir -p "$work/files"
-{
-	echo "kind=$kind arch=$arch"
-	cat "$here/lab/guest-record-test"
-} >"$work/files/row"
-add_files "$work/files"
-qemu_line "$kernel" "$work/initrd.gz" "$work/host" ''
-boot
+boot_job '' < <(echo "kind=$kind arch=$arch" && cat "$here/lab/guest-record-test")
 cat "$work/host/checks"

@@ -58,3 +58,17 @@ add_files() {
 	(cd "$1" && find . | LC_ALL=C sort | cpio -o -H newc -R 0:0 --quiet --reproducible) |
 		gzip -n >>"$work/initrd.gz"
 }
+
+# boot_job PARAMETERS <ROW: boots $kernel with ROW as the guest's row, whose job leaves its files in $work/host; sets
+# work. Needs arch, name, image, kernel and disk_mb.
+boot_job() {
+	work=$cache_dir/lab/runs/$name
+	lock "$work.lock"
+	rm -rf "$work"
+	mkdir -p "$work/files"
+	cat >"$work/files/row"
+	add_files "$work/files"
+	make_disk
+	qemu_line "$kernel" "$work/initrd.gz" "$work/host" "$1"
+	boot
+}
