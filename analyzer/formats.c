@@ -156,8 +156,7 @@ static enum field_kind declared_kind(const struct line *decl, uint32_t size)
 	return size == 1 || size == 2 || size == 4 || size == 8 ? FIELD_NUMBER : FIELD_ARRAY;
 }
 
-/* A field line becomes one more of @e, whose fields are the last of @f. False: it does not parse.
- */
+/* A field line becomes one more of @e, whose fields are @f's last. False: it does not parse. */
 static bool parse_field(struct formats *f, struct event_format *e, struct line l)
 {
 	struct field *field = &f->fields[f->nr_fields];

@@ -302,8 +302,7 @@ noinline void model_expect(struct model *m, uint64_t mm_id, uint64_t address, bo
 /* Whether two faults differ in nothing that the model decides by but their addresses and times. */
 static inline bool are_alike(const struct fault *a, const struct fault *b)
 {
-	/* what the exit wrote is read apart: in one piece with its neighbours that takes 15 cycles
-	 */
+	/* what the exit wrote is read apart: in one piece with neighbours it takes 15 cycles */
 	if (a->has_exit != b->has_exit || a->has_address != b->has_address ||
 	    a->has_flags != b->has_flags || a->has_ret != b->has_ret ||
 	    a->has_error_code != b->has_error_code || a->allocated != b->allocated ||
