@@ -14,7 +14,7 @@
 #   ACCEL     tcg or kvm: kunit.py would take KVM where there is one; TCG gives the same everywhere (tcg)
 #   QEMU_ARGS arguments for QEMU, such as "-icount shift=0"
 #   MINUTES   how long the kernel may run (15)
-#   STOP      set to end QEMU with the first failure
+#   STOP      set to end the kernel with the first failure
 #   JOBS      compile jobs (the CPUs)
 #   OUT       where the results go (build/kunit)
 #   TREE      a name for the scratch tree, where several are wanted (KVER, with PATCH KVER-patched)
@@ -118,6 +118,13 @@ run() {
 	done
 	[ "$arch" = um ] || [ -z "${QEMU_ARGS:-}" ] || options+=(--qemu_args "$QEMU_ARGS")
 	case $arch in
+	um)
+		# kunit.py runs the file linux of its build folder, and finds there what it decodes a crash with
+		if [ -n "${STOP:-}" ]; then
+			wrap_kernel "$objects.bin/linux" "$objects/linux" "$accel"
+			objects=$objects.bin
+		fi
+		;;
 	x86_64) wrap_qemu x86_64 "$objects.bin" "$accel" ;;
 	arm64) wrap_qemu aarch64 "$objects.bin" "$accel" ;;
 	esac

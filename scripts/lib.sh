@@ -52,14 +52,12 @@ limited() {
 	return $status
 }
 
-# wrap_qemu MACHINE FOLDER ACCEL: puts a qemu-system-MACHINE first in PATH that kunit.py's habits are corrected in:
+# wrap_kernel FILE PROGRAM ACCEL: FILE is to run PROGRAM, QEMU or UML, in its stead, with kunit.py's habits corrected:
 # with ACCEL tcg it is not asked to try KVM, since kunit.py leaves no choice and a KVM that opens may still not run;
-# where STOP is set it ends with the first failure. FOLDER holds it.
-wrap_qemu() {
-	local qemu
-	qemu=$(command -v "qemu-system-$1")
-	mkdir -p "$2"
-	cat >"$2/qemu-system-$1" <<-EOF
+# where STOP is set it ends with the first failure.
+wrap_kernel() {
+	mkdir -p "$(dirname "$1")"
+	cat >"$1" <<-EOF
 		#!/bin/bash
 		# Written by ${0##*/}; lib.sh says why.
 		arguments=()
@@ -69,13 +67,18 @@ wrap_qemu() {
 			*) arguments+=("\$argument") ;;
 			esac
 		done
-		[ -n "\${STOP:-}" ] || exec $qemu "\${arguments[@]}"
-		exec 3< <(exec $qemu "\${arguments[@]}")
-		trap "kill \$!" EXIT
+		[ -n "\${STOP:-}" ] || exec $2 "\${arguments[@]}"
+		exec 3< <(exec $2 "\${arguments[@]}")
+		trap "kill \$! 2>/dev/null && wait \$!" EXIT
 		trap exit TERM
 		sed -u '/^ *not ok /q' <&3 &
 		wait \$!
 	EOF
-	chmod +x "$2/qemu-system-$1"
+	chmod +x "$1"
+}
+
+# wrap_qemu MACHINE FOLDER ACCEL: puts a wrapped qemu-system-MACHINE, in FOLDER, first in PATH.
+wrap_qemu() {
+	wrap_kernel "$2/qemu-system-$1" "$(command -v "qemu-system-$1")" "$3"
 	PATH=$2:$PATH
 }

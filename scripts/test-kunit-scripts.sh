@@ -115,16 +115,20 @@ expect 'says that the source cannot be fetched, and where the log is' ends_with 
 make_tree
 printf 'kernelversion:\n\t@echo 9.9\n' >"$work/tree/Makefile"
 cat >"$work/tree/tools/testing/kunit/kunit.py" <<-'EOF'
-	import os, sys
+	import os, subprocess, sys
 	objects = sys.argv[sys.argv.index('--build_dir') + 1]
 	os.makedirs(objects, exist_ok=True)
 	if sys.argv[1] == 'build':
+	    with open(objects + '/linux', 'w') as kernel:
+	        kernel.write('#!/bin/sh\necho $$ >"$0.pid"\necho "$KERNEL"\nexec sleep ${HANG:-0}\n')
+	    os.chmod(objects + '/linux', 0o755)
 	    sys.exit(int(os.environ.get('BUILD', 0)))
 	with open(objects + '/runs', 'a+') as runs:
 	    run = runs.tell()
 	    runs.write('x')
+	os.environ['KERNEL'] = os.environ.get('KERNEL', 'ok 1 folio_batch').replace('RUN', str(run))
 	with open(objects + '/test.log', 'w') as log:
-	    log.write(os.environ.get('KERNEL', 'ok 1 folio_batch').replace('RUN', str(run)) + '\n')
+	    subprocess.run([objects + '/linux'], stdout=log)
 	print('[00:00:00] Testing complete. ' + os.environ.get('SAYS', 'Ran 3 tests: passed: 3'))
 	sys.exit(int(os.environ.get('STATUS', 0)))
 EOF
@@ -141,6 +145,17 @@ for words in 'WARNING: mm/memory.c:1 at f' '[ 1.0] BUG: unable to handle page fa
 	'------------[ cut here ]------------' 'Kernel panic - not syncing' 'BUG: KASAN: use-after-free'; do
 	expect "fails where the kernel says \"$words\"" ends_with 'holds a warning' kunit KERNEL="$words"
 done
+
+# A kernel that goes on after a failure: "timeout" ends a script that waits for it.
+is_over() {
+	! kill -0 "$(cat "$work"/cache/fault-analyze/kunit/*/um-correctness/linux.pid)"
+}
+export -f kunit
+export work here
+expect 'ends UML with the first failure where STOP is set' ends_with 'not all cases passed' \
+	timeout 10 bash -c 'kunit STOP=1 HANG=20 STATUS=1 KERNEL="    not ok 1 test_set_ptes"'
+expect 'leaves no kernel behind' is_over
+expect 'lets a good UML end by itself where STOP is set' kunit STOP=1
 
 # kunit.py counts its runs as RUN.
 bench() {
