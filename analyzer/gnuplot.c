@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs gnuplot, and puts what it complains of into one line. */
+/* Runs gnuplot, which ends with the program, and puts what it complains of into one line. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "gnuplot.h"
+#include "signals.h"
 
 extern char **environ;
 
@@ -70,38 +71,56 @@ static void take_complaint(FILE *complaints, char *reason, size_t size)
 
 #define SHOW_EVERY_MS 500
 
-/* Wait until gnuplot ends, and say from time to time what it draws. Returns 0, -EIO, -errno. */
+/*
+ * Wait until gnuplot ends, and say from time to time what it draws; end it when a signal has come.
+ * Returns 0, -EINTR, -EIO, -errno.
+ */
 static int wait_for(pid_t pid, const char *name, struct progress *progress)
 {
-	struct pollfd ended = { .fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+	struct pollfd fds[] = { { .fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN },
+				{ .fd = signals_open(), .events = POLLIN } };
+	bool interrupted;
 	char what[64];
 	int status;
 
 	snprintf(what, sizeof(what), "drawing %s", name);
 	progress_show(progress, what, -1);
-	while (ended.fd >= 0 && !poll(&ended, 1, SHOW_EVERY_MS))
+	while (fds[0].fd >= 0 && !poll(fds, 2, SHOW_EVERY_MS))
 		progress_show(progress, what, -1);
-	if (ended.fd >= 0)
-		close(ended.fd);
+	interrupted = fds[1].revents;
+	if (interrupted)
+		kill(pid, SIGKILL);
+	for (size_t i = 0; i < 2; i++)
+		if (fds[i].fd >= 0)
+			close(fds[i].fd);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
+	if (interrupted)
+		return -EINTR;
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
 }
 
-/* Start gnuplot, with its complaints going to a file. Returns 0 or -errno. */
+/* Start gnuplot, which any signal may end; its complaints go to a file. Returns 0 or -errno. */
 static int start(pid_t *pid, char *script, const char *dir, FILE *complaints)
 {
 	char *argv[] = { (char *)"gnuplot", (char *)"-c", script, (char *)dir, NULL };
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t none;
 	int err;
 
 	err = posix_spawn_file_actions_init(&actions);
 	if (err)
 		return -err;
+	sigemptyset(&none);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigmask(&attr, &none);
 	err = posix_spawn_file_actions_adddup2(&actions, fileno(complaints), STDERR_FILENO);
 	if (!err)
-		err = posix_spawnp(pid, "gnuplot", &actions, NULL, argv, environ);
+		err = posix_spawnp(pid, "gnuplot", &actions, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
 	return -err;
 }
@@ -146,6 +165,7 @@ int gnuplot_draw(const char *name, const char *dir, struct progress *progress, c
 	char *script = find_script(name);
 	FILE *complaints = tmpfile();
 	int err = script && complaints ? 0 : -ENOENT;
+	sigset_t before;
 	pid_t pid;
 
 	if (!script)
@@ -153,6 +173,7 @@ int gnuplot_draw(const char *name, const char *dir, struct progress *progress, c
 			 "plots/%s.gp is not found; FAULT_ANALYZE_PLOTS names its folder", name);
 	else if (!complaints)
 		snprintf(reason, size, "no temporary file: %s", strerror(errno));
+	signals_hold(&before);
 	if (!err) {
 		err = start(&pid, script, dir, complaints);
 		if (!err)
@@ -169,6 +190,7 @@ int gnuplot_draw(const char *name, const char *dir, struct progress *progress, c
 		if (err)
 			remove_pictures(name, dir);
 	}
+	signals_let(&before);
 	if (complaints)
 		fclose(complaints);
 	free(script);

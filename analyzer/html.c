@@ -10,10 +10,12 @@
 
 #include "html.h"
 #include "json_out.h"
+#include "signals.h"
 
 struct html {
 	FILE *out;
 	char *path, *unfinished; /* owned; NULL where it is written in its place */
+	sigset_t before;	 /* signals are held back while there is one unfinished */
 };
 
 /*
@@ -68,6 +70,8 @@ void html_write(FILE *out, const char *text)
 
 static void html_free(struct html *page)
 {
+	if (page->unfinished)
+		signals_let(&page->before);
 	free(page->path);
 	free(page->unfinished);
 	free(page);
@@ -95,6 +99,7 @@ static int open_file(struct html *page, const char *path)
 		page->unfinished = NULL;
 		return -ENOMEM;
 	}
+	signals_hold(&page->before);
 	page->out = fopen(page->unfinished, "wxe");
 	return page->out ? 0 : -errno;
 }
@@ -143,15 +148,12 @@ static void write_base64(FILE *out, const unsigned char *in, size_t size)
 	}
 }
 
-int html_add_svg(struct html *page, const char *path, const char *title)
+int html_add_svg(struct html *page, FILE *in, const char *title)
 {
 	unsigned char buf[3 * 4096]; /* whole groups of three, so that pieces need no padding */
-	FILE *in = fopen(path, "re");
 	size_t size;
 	int err;
 
-	if (!in)
-		return -errno;
 	/* An image apart, as each of gnuplot's pictures uses the same ids. */
 	fputs("<figure><img alt=\"", page->out);
 	html_write(page->out, title);
@@ -161,7 +163,6 @@ int html_add_svg(struct html *page, const char *path, const char *title)
 		write_base64(page->out, buf, size);
 	err = ferror(in) ? (errno ? -errno : -EIO) : output_error(page->out);
 	fputs("\"></figure>\n", page->out);
-	fclose(in);
 	return err;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A page that needs nothing but itself: style and pictures are inside. It is written beside its
- * place and moved there when it is whole, so a page is never half written; a device is written to.
+ * place and moved there when it is whole, so a page is never half written; signals that would end
+ * the program wait for that. A device is written to.
  */
 #ifndef HTML_H
 #define HTML_H
@@ -16,8 +17,8 @@ struct html *html_open(const char *path, const char *title);
 /* Where the body is to be written. */
 FILE *html_body(struct html *page);
 
-/* Put the SVG file at @path into the page. Returns 0 or -errno. */
-int html_add_svg(struct html *page, const char *path, const char *title);
+/* Put the SVG that @in holds from here on into the page. Returns 0 or -errno. */
+int html_add_svg(struct html *page, FILE *in, const char *title);
 
 /*
  * End the page, move it to its place and free it; with a non-zero @err only remove what was

@@ -14,6 +14,7 @@
 #include "json_out.h"
 #include "output_text.h"
 #include "plot_tsv.h"
+#include "signals.h"
 
 #define REPORT_COLUMNS                                                                    \
 	"class,from,source,order,folio_bytes,level,evidence,faults,folios,episodes,ptes," \
@@ -68,51 +69,82 @@ static void remove_pictures(const char *dir)
 	rmdir(dir);
 }
 
-static int add_picture(struct html *page, const char *dir, const char *name,
-		       struct progress *progress, char *reason, size_t size)
+/* Draw a picture in @dir and open it as *svg. Returns 0, or -ECANCELED with @reason, or -errno. */
+static int draw_picture(FILE **svg, const char *name, const char *dir, struct progress *progress,
+			char *reason, size_t size)
 {
 	int err = gnuplot_draw(name, dir, progress, reason, size);
 	char *path;
 
 	if (err)
-		return -ECANCELED;
+		return err == -EINTR ? err : -ECANCELED;
 	if (asprintf(&path, "%s/%s.svg", dir, name) < 0)
 		return -ENOMEM;
-	err = html_add_svg(page, path, name);
+	*svg = fopen(path, "re");
+	err = *svg ? 0 : -errno;
 	free(path);
+	return err;
+}
+
+static int draw_all(FILE *svgs[NR_PLOTS], const char *dir, const struct plot_side *sides,
+		    size_t nr_sides, char *reason, size_t size)
+{
+	struct progress progress;
+	const char *name;
+	int err = plot_write_all(dir, sides, nr_sides, &name);
+
+	progress_begin(&progress);
+	for (size_t i = 0; plot_name(i) && !err; i++)
+		err = draw_picture(&svgs[i], plot_name(i), dir, &progress, reason, size);
+	progress_end(&progress);
+	return err;
+}
+
+/*
+ * Draw the pictures and open them as @svgs, as many as can be had. The folder has gone when this
+ * returns or when a signal ends the program, and writing the page, which may wait for a reader, is
+ * not yet begun.
+ */
+static int draw_pictures(FILE *svgs[NR_PLOTS], const struct plot_side *sides, size_t nr_sides,
+			 char *reason, size_t size)
+{
+	const char *base = getenv("TMPDIR");
+	sigset_t before;
+	char *dir;
+	int err;
+
+	if (asprintf(&dir, "%s/fault-analyze-XXXXXX", base ? base : "/tmp") < 0)
+		return -ENOMEM;
+	signals_hold(&before);
+	err = mkdtemp(dir) ? 0 : -errno;
+	if (!err) {
+		err = draw_all(svgs, dir, sides, nr_sides, reason, size);
+		remove_pictures(dir);
+	}
+	signals_let(&before);
+	free(dir);
 	return err;
 }
 
 static int add_pictures(struct html *page, const struct plot_side *sides, size_t nr_sides,
 			char *reason, size_t size)
 {
-	const char *base = getenv("TMPDIR"), *name;
-	struct progress progress;
-	char *dir;
-	int err;
+	FILE *svgs[NR_PLOTS] = { NULL };
+	int err = draw_pictures(svgs, sides, nr_sides, reason, size), add_err = 0;
 
-	if (asprintf(&dir, "%s/fault-analyze-XXXXXX", base ? base : "/tmp") < 0)
-		return -ENOMEM;
-	if (!mkdtemp(dir)) {
-		err = -errno;
-		free(dir);
-		return err;
-	}
 	fputs("<h2>Pictures</h2>\n<div class=\"pictures\">\n", html_body(page));
-	err = plot_write_all(dir, sides, nr_sides, &name);
-	progress_begin(&progress);
-	for (size_t i = 0; plot_name(i) && !err; i++)
-		err = add_picture(page, dir, plot_name(i), &progress, reason, size);
-	progress_end(&progress);
+	for (size_t i = 0; i < NR_PLOTS && svgs[i]; i++) {
+		if (!add_err)
+			add_err = html_add_svg(page, svgs[i], plot_name(i));
+		fclose(svgs[i]);
+	}
 	fputs("</div>\n", html_body(page));
 	if (err == -ECANCELED) {
 		fputs("<p>No pictures: ", html_body(page));
 		html_write(html_body(page), reason);
 		fputs("</p>\n", html_body(page));
 	}
-	remove_pictures(dir);
-	free(dir);
-	return err;
+	return add_err ? add_err : err;
 }
 
 /* End the page; without its pictures it is still one. */

@@ -469,7 +469,7 @@ static const struct {
 	  "no latency of a known folio was recorded" },
 };
 
-#define NR_PLOTS (sizeof(plots) / sizeof(*plots))
+_Static_assert(sizeof(plots) / sizeof(*plots) == NR_PLOTS, "plot_tsv.h says how many");
 
 const char *plot_name(size_t i)
 {

@@ -8,6 +8,8 @@
 
 #include "plot_data.h"
 
+#define NR_PLOTS 8
+
 /* The names of all plots: NAME.tsv is drawn by plots/NAME.gp. NULL past the last. */
 const char *plot_name(size_t i);
 

@@ -552,6 +552,57 @@ test_gnuplot_missing_or_failing() {
 	done
 }
 
+# drawing SIGNAL ARG...: the program, which gnuplot sends that signal in the middle of its first picture
+drawing() {
+	# shellcheck disable=SC2016 # the script's
+	fake_gnuplot 'echo $$ >"$PID"; : >"$3/$(basename "$2" .gp).png"; kill -"$SIGNAL" $PPID; '"$draw_on"
+	mkdir -p "$tmp/scratch" "$tmp/place"
+	status=0 ran="fault-analyze ${*:2} (and SIG$1)"
+	{ # bash says of each what ended it
+		PID=$tmp/pid SIGNAL=$1 TMPDIR=$tmp/scratch PATH=$tmp/bin:$PATH timeout 60 "${as[@]}" "$FAULT_ANALYZE" \
+			"${@:2}" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+	} 2>/dev/null
+	[ -z "$(ls "$tmp/scratch")" ] || wrong "$ran: left $(ls "$tmp/scratch")"
+	rm -rf "$tmp/scratch"
+}
+
+# What ends the program ends gnuplot, too, and leaves no half of a page or a picture.
+test_ended_while_drawing() {
+	local as=(env '--default-signal=HUP,INT,TERM') draw_on='exec sleep 60' signal args
+
+	for signal in HUP INT TERM; do
+		for args in "report --html $tmp/place/page $one" "compare --html $tmp/place/page $one $other" \
+			"report --html /dev/stdout $one" "plot -o $tmp/place $one"; do
+			# shellcheck disable=SC2086 # words
+			drawing $signal $args
+			exits $((128 + $(kill -l $signal)))
+			! kill "$(cat "$tmp/pid")" 2>/dev/null || wrong "$ran: left gnuplot"
+			rm -f "$tmp"/place/*.tsv
+			rmdir "$tmp/place" || wrong "$ran: left $(ls "$tmp/place")"
+		done
+	done
+}
+
+test_ignored_while_drawing() {
+	local as=(env '--ignore-signal=HUP,INT,TERM') draw_on='' signal
+
+	for signal in HUP INT TERM; do
+		drawing $signal report --html "$tmp/place/page" "$one"
+		exits 0
+		grep -q '</html>' "$tmp/place/page" || wrong "$ran: no page"
+		rm -rf "$tmp/place"
+	done
+}
+
+# One that has seen enough of a page ends the program by SIGPIPE.
+test_reader_of_page_leaves() {
+	mkdir "$tmp/scratch"
+	TMPDIR=$tmp/scratch "$FAULT_ANALYZE" report --html /dev/stdout "$one" | sed -n '/Pictures/q'
+	[ "${PIPESTATUS[0]}" = 141 ] || wrong "the program does not end with its reader"
+	[ -z "$(ls "$tmp/scratch")" ] || wrong "a page half read left $(ls "$tmp/scratch")"
+	rm -rf "$tmp/scratch"
+}
+
 # A person runs each script from elsewhere, and a copy that was edited.
 test_scripts_alone() {
 	local script name
