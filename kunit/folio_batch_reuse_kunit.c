@@ -85,7 +85,8 @@ static void test_reuse_fault(struct kunit *test)
 	check_write_fault(test, c, c->reused);
 }
 
-static void test_reuse_soft_dirty(struct kunit *test)
+/* A folio to be reused as a whole, of whose four pages the odd ones are soft-dirty. */
+static struct live *live_tracked(struct kunit *test)
 {
 	struct live *l;
 
@@ -95,6 +96,13 @@ static void test_reuse_soft_dirty(struct kunit *test)
 	l = live_create(test, 2);
 	live_exit(l, live_fork(l));
 	track_soft_dirty(l, "0101");
+	return l;
+}
+
+static void test_reuse_soft_dirty(struct kunit *test)
+{
+	struct live *l = live_tracked(test);
+
 	store(l, 2, 252);
 	expect_soft_dirty(l, "0111");
 	expect_ptes(l, l->mm, "xwww", "parent");
@@ -237,14 +245,8 @@ static void test_reuse_returns(struct kunit *test)
 /* The faulting PTE counts, too, where soft-dirty tracking leaves it to the caller. */
 static void test_reuse_returns_soft_dirty(struct kunit *test)
 {
-	struct live *l;
+	struct live *l = live_tracked(test);
 
-	knob_set(test, "wp_reuse_batch", "folio");
-	if (!pgtable_supports_soft_dirty())
-		kunit_skip(test, "CONFIG_MEM_SOFT_DIRTY is off");
-	l = live_create(test, 2);
-	live_exit(l, live_fork(l));
-	track_soft_dirty(l, "0101");
 	KUNIT_EXPECT_EQ(test, call_reuse_worker(l, 2), 3);
 	expect_ptes(l, l->mm, "xwxw", "after the call");
 }
