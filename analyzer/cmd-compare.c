@@ -120,6 +120,20 @@ static int take_by(struct compare_command *cmd, const char *value)
 	return 0;
 }
 
+/* Options that would do nothing are refused. Returns an exit code. */
+static int check_options(const struct compare_command *cmd)
+{
+	if (cmd->in.columns && cmd->in.format == FORMAT_TEXT)
+		return usage_error("compare", "--output is for the columns of tsv and csv");
+	if (cmd->in.format == FORMAT_TEXT)
+		return 0;
+	if (cmd->html)
+		return usage_error("compare", "--format is of what is printed, not of --html");
+	if (cmd->output.view != VIEW_ALL)
+		return usage_error("compare", "--commit-message and --raw choose rows of text");
+	return 0;
+}
+
 static int take(void *ctx, int val, const char *value)
 {
 	struct compare_command *cmd = ctx;
@@ -319,12 +333,10 @@ int cmd_compare(int argc, char **argv)
 	code = input_parse_extra(&cmd.in, split, argv, columns, nr, &extra);
 	if (!code && cmd.in.help)
 		usage();
+	if (!code && !cmd.in.help)
+		code = check_options(&cmd);
 	if (code || cmd.in.help)
 		goto out;
-	if (cmd.in.columns && cmd.in.format == FORMAT_TEXT) {
-		code = usage_error("compare", "--output is for the columns of tsv and csv");
-		goto out;
-	}
 	cmd.output.format = cmd.in.format;
 	cmd.output.columns = cmd.in.columns;
 	if (cmd.html) {

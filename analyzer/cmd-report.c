@@ -115,6 +115,8 @@ int cmd_report(int argc, char **argv)
 
 	if (cmd.in.help)
 		usage(columns, nr_columns);
+	if (!code && cmd.html && cmd.in.format != FORMAT_TEXT)
+		code = usage_error("report", "--format is of what is printed, not of --html");
 	if (code || cmd.in.help)
 		goto out;
 	recs = calloc(nr_files, sizeof(*recs));

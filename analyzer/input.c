@@ -42,7 +42,7 @@ static const struct option options[] = { { "format", required_argument, NULL, 'F
 void input_options_help(FILE *out)
 {
 	fputs("  -F, --format FORMAT  text (default), tsv, csv or json\n"
-	      "  -o, --output LIST    columns, comma-separated; 'all' for every one\n",
+	      "  -o, --output LIST    columns, comma-separated; 'all' for every one; not of json\n",
 	      out);
 	input_filters_help(out);
 }
@@ -143,6 +143,8 @@ static int check_columns(const struct input *in, const struct column *columns, s
 {
 	const char *why = columns_unknown(columns, nr, in->columns);
 
+	if (in->format == FORMAT_JSON)
+		return usage_error(in->command, "--output is for tables, json has all columns");
 	if (!why && *in->columns)
 		return 0;
 	return usage_error(in->command, "--output: no column '%.*s'",

@@ -30,8 +30,8 @@ void input_options_help(FILE *out);
 void input_filters_help(FILE *out);
 
 /*
- * Take in argv up to the first file, optind. The columns of -o are checked against @columns;
- * without any, -o is a path and -F no option.
+ * Take in argv up to the first file, optind. The columns of -o are checked against @columns, and
+ * are none of JSON's; without any, -o is a path and -F no option.
  * Returns 0, or an exit code after saying what is wrong.
  */
 int input_parse(struct input *in, int argc, char **argv, const struct column *columns,

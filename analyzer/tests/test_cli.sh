@@ -400,6 +400,7 @@ test_bad_usage() {
 		bad_usage "--format 'xml' is no format" "$command" -F xml "$lab"
 		bad_usage "no column 'wings'" "$command" -o faults,wings "$lab"
 		bad_usage "no column ''" "$command" -o '' "$lab"
+		bad_usage "--output is for tables, json has all columns" "$command" -F json -o faults "$lab"
 		bad_usage "--pid '1-2' is no list of numbers" "$command" --pid 1-2 "$lab"
 		bad_usage "--cpu 'all' is no list of numbers" "$command" --cpu all "$lab"
 		bad_usage "--comm '' is no name" "$command" --comm '' "$lab"

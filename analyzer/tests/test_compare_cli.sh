@@ -262,6 +262,12 @@ test_formats() {
 	good compare -F csv -o class,metric,before,after "$one" "$other"
 	tr ',' '\t' <"$tmp/out" | tr -d '\r' | cmp -s - "$tmp/tsv" || wrong "$ran: not what TSV says"
 	bad_usage "--output is for the columns of tsv and csv" compare -o metric "$one" "$other"
+	bad_usage "--output is for tables, json has all columns" compare -F json -o metric "$one" "$other"
+	bad_usage "--commit-message and --raw choose rows of text" compare -F json --raw "$one" "$other"
+	bad_usage "--commit-message and --raw choose rows of text" compare -F tsv --commit-message "$one" "$other"
+	bad_usage "--format is of what is printed, not of --html" compare -F json --html "$tmp/page" "$one" "$other"
+	bad_usage "--format is of what is printed, not of --html" report -F tsv --html "$tmp/page" "$one"
+	[ ! -e "$tmp/page" ] || wrong "a page is written all the same"
 	bad_usage "no column 'wings'" compare -F tsv -o wings "$one" "$other"
 }
 

@@ -172,6 +172,8 @@ test_bad_options() {
 	bad_usage 'one of --policy and --sweep has to be given' --policy none --sweep "$sweep" "$before"
 	bad_usage 'is for one policy, not for --sweep' --sweep "$sweep" --validate "$after" "$before"
 	bad_usage '--plot is for --sweep' --policy none --plot "$tmp/plot" "$before"
+	bad_usage '--output is for tables, json has all columns' --policy none -F json -o class "$before"
+	bad_usage '--output is for tables, json has all columns' --sweep "$sweep" -F json -o policy "$before"
 	bad_usage 'is one recording too many' --policy none "$before" "$after"
 }
 
