@@ -205,12 +205,35 @@ static void test_copy_odd(struct kunit *test)
 
 #define BLOCK_ORDER	8
 
+/* The first page of each block is listed; its private is the order that is to be freed. */
 static void free_blocks(void *blocks)
 {
 	struct page *page, *next;
 
 	list_for_each_entry_safe(page, next, (struct list_head *)blocks, lru)
-		__free_pages(page, BLOCK_ORDER);
+		__free_pages(page, page_private(page));
+}
+
+static struct page *take_block(struct list_head *blocks)
+{
+	struct page *page = alloc_pages(GFP_TRANSHUGE_LIGHT & ~__GFP_COMP, BLOCK_ORDER);
+
+	if (page) {
+		set_page_private(page, BLOCK_ORDER);
+		list_add(&page->lru, blocks);
+	}
+	return page;
+}
+
+/* Frees all of a block but its first page, so that the others never make a block again. */
+static void break_block(struct page *page)
+{
+	unsigned int i;
+
+	split_page(page, BLOCK_ORDER);
+	set_page_private(page, 0);
+	for (i = 1; i < 1 << BLOCK_ORDER; i++)
+		__free_page(page + i);
 }
 
 static unsigned long count_fallbacks(unsigned int order)
@@ -228,7 +251,7 @@ static void test_copy_no_memory(struct kunit *test)
 {
 	struct list_head *blocks = kunit_kzalloc(test, sizeof(*blocks), GFP_KERNEL);
 	struct mm_struct *child;
-	unsigned long fallbacks;
+	unsigned long fallbacks, i;
 	struct page *page;
 	struct live *l;
 
@@ -238,8 +261,17 @@ static void test_copy_no_memory(struct kunit *test)
 	l = live_create(test, BLOCK_ORDER);
 	child = live_fork(l);
 	KUNIT_ASSERT_EQ(test, kunit_add_action(test, free_blocks, blocks), 0);
-	while ((page = alloc_pages(GFP_TRANSHUGE_LIGHT & ~__GFP_COMP, BLOCK_ORDER)))
-		list_add(&page->lru, blocks);
+	/* Twice what the watermarks hold back, or there might be no page at all in the end. */
+	for (i = 0; i <= 2 * totalreserve_pages >> BLOCK_ORDER; i++) {
+		page = take_block(blocks);
+		KUNIT_ASSERT_NOT_NULL(test, page);
+		break_block(page);
+	}
+	/* What is on its way to be free may complete a block. */
+	rcu_barrier();
+	drain_all_pages(NULL);
+	while (take_block(blocks))
+		;
 	fallbacks = count_fallbacks(BLOCK_ORDER);
 	store(l, 100, 252);
 	kunit_release_action(test, free_blocks, blocks);
