@@ -98,7 +98,8 @@ kunit_py() {
 		done < <(grep '^CONFIG_' "$kunit_dir/$config.config")
 	fi
 	cd "$tree"
-	limited "$limit" python3 ./tools/testing/kunit/kunit.py "$command" "${options[@]}" "$@"
+	# the one signal on which kunit.py ends UML, which is in a process group of its own
+	LIMIT_SIGNAL=INT limited "$limit" python3 ./tools/testing/kunit/kunit.py "$command" "${options[@]}" "$@"
 }
 
 build() {

@@ -41,12 +41,13 @@ write_sparse() {
 	chmod +x "$1"
 }
 
-# limited MINUTES COMMAND...: as timeout, but an interrupt of this script ends the command's children as well.
+# limited MINUTES COMMAND...: as timeout, but an interrupt of this script ends the command's children as well, by the
+# signal LIMIT_SIGNAL (TERM).
 limited() {
-	local minutes=$1 status=0
+	local minutes=$1 status=0 signal=${LIMIT_SIGNAL:-TERM}
 	shift
-	timeout -k 10 "${minutes}m" "$@" &
-	trap 'kill $!' INT TERM
+	timeout -s "$signal" -k 10 "${minutes}m" "$@" &
+	trap 'kill -"$signal" $!' INT TERM
 	wait $! || status=$?
 	trap - INT TERM
 	return $status

@@ -115,7 +115,7 @@ expect 'says that the source cannot be fetched, and where the log is' ends_with 
 make_tree
 printf 'kernelversion:\n\t@echo 9.9\n' >"$work/tree/Makefile"
 cat >"$work/tree/tools/testing/kunit/kunit.py" <<-'EOF'
-	import os, subprocess, sys
+	import os, signal, subprocess, sys
 	objects = sys.argv[sys.argv.index('--build_dir') + 1]
 	os.makedirs(objects, exist_ok=True)
 	if sys.argv[1] == 'build':
@@ -128,7 +128,9 @@ cat >"$work/tree/tools/testing/kunit/kunit.py" <<-'EOF'
 	    runs.write('x')
 	os.environ['KERNEL'] = os.environ.get('KERNEL', 'ok 1 folio_batch').replace('RUN', str(run))
 	with open(objects + '/test.log', 'w') as log:
-	    subprocess.run([objects + '/linux'], stdout=log)
+	    kernel = subprocess.Popen([objects + '/linux'], stdout=log, start_new_session=True)
+	    signal.signal(signal.SIGINT, lambda *_: kernel.terminate())
+	    kernel.wait()
 	print('[00:00:00] Testing complete. ' + os.environ.get('SAYS', 'Ran 3 tests: passed: 3'))
 	sys.exit(int(os.environ.get('STATUS', 0)))
 EOF
@@ -148,13 +150,19 @@ done
 
 # A kernel that goes on after a failure: "timeout" ends a script that waits for it.
 is_over() {
-	! kill -0 "$(cat "$work"/cache/fault-analyze/kunit/*/um-correctness/linux.pid)"
+	for _ in {1..50}; do
+		kill -0 "$(cat "$work"/cache/fault-analyze/kunit/*/um-correctness/linux.pid)" || return 0
+		sleep 0.1
+	done
+	return 1
 }
 export -f kunit
 export work here
 expect 'ends UML with the first failure where STOP is set' ends_with 'not all cases passed' \
 	timeout 10 bash -c 'kunit STOP=1 HANG=20 STATUS=1 KERNEL="    not ok 1 test_set_ptes"'
 expect 'leaves no kernel behind' is_over
+expect 'ends when it is told to' ends_with '' timeout 2 bash -c 'kunit HANG=20'
+expect 'ends UML with it' is_over
 expect 'lets a good UML end by itself where STOP is set' kunit STOP=1
 
 # kunit.py counts its runs as RUN.

@@ -34,7 +34,7 @@ run() {
 	esac
 	cd "$tree"
 	say "$arch: ./tools/testing/kunit/kunit.py run ${options[*]} folio_batch"
-	limited "$minutes" ./tools/testing/kunit/kunit.py run "${options[@]}" folio_batch >"$out/tree-$arch.log" 2>&1 ||
+	LIMIT_SIGNAL=INT limited "$minutes" ./tools/testing/kunit/kunit.py run "${options[@]}" folio_batch >"$out/tree-$arch.log" 2>&1 ||
 		die "$arch fails in a plain tree: see $out/tree-$arch.log"
 	grep 'Testing complete' "$out/tree-$arch.log" | grep 'passed: [1-9]' | grep -qvE '(failed|crashed|errors): [1-9]' ||
 		die "$arch: not all cases ran in a plain tree: see $out/tree-$arch.log"
