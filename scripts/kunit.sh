@@ -110,7 +110,8 @@ build() {
 }
 
 run() {
-	local options=(--timeout $((run_minutes * 60))) argument both tee
+	# one that panics would else wait for its time to be up
+	local options=(--timeout $((run_minutes * 60)) --kernel_args panic=-1) argument both tee
 	[ -z "${SPEED:-}" ] || options+=(--filter "$SPEED" --filter_action skip)
 	# The check of the timer counts on real time, which an emulator on a busy machine does not keep.
 	[ "$arch" != x86_64 ] || options+=(--kernel_args no_timer_check)

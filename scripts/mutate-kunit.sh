@@ -130,7 +130,7 @@ try_mutant() {
 	local arch=$1 number=$2 where=$out/$2
 	rm -rf "$where"
 	mkdir -p "$where"
-	if ARCH=$arch STEP=run OUT=$where MINUTES=$minutes STOP=1 SPEED='speed>slow' ARGS="folio_batch_mutant=$number panic=-1 oops=panic" \
+	if ARCH=$arch STEP=run OUT=$where MINUTES=$minutes STOP=1 SPEED='speed>slow' ARGS="folio_batch_mutant=$number oops=panic" \
 		"$here/kunit.sh" >"$where/log" 2>&1; then
 		sed -n "s/^$number: /survives, equivalent: /p" "$equivalent" | grep . || echo 'SURVIVES'
 	else
