@@ -154,18 +154,6 @@ static struct compare_input *add_inputs(struct compare_side *side, size_t nr)
 	return &inputs[side->nr - nr];
 }
 
-/* Whether the report was made with the filters that the command was given. */
-static bool has_filters(const struct report_file *file, const struct filter *filter)
-{
-	size_t found = 0;
-
-	for (size_t i = 0; i < filter->nr_texts; i++)
-		for (size_t j = 0; j < file->nr_filters; j++)
-			found += !strcmp(file->filters[j].name, filter->texts[i].name) &&
-				 !strcmp(file->filters[j].value, filter->texts[i].value);
-	return found == filter->nr_texts && found == file->nr_filters;
-}
-
 static int read_report(struct input *in, const char *path, enum compare_split split,
 		       struct compare_side *side)
 {
@@ -179,9 +167,12 @@ static int read_report(struct input *in, const char *path, enum compare_split sp
 	if (split != SPLIT_NONE) {
 		code = command_complain(path,
 					"a report does not know tasks and mms; give the recording");
-	} else if (!has_filters(&file, &in->filter)) {
+	} else if (!input_has_filters(in, &file)) {
 		code = command_complain(path, "a report made with other filters than those given");
-	} else if (file.nr_recs) {
+	} else {
+		code = input_check_report(in, path);
+	}
+	if (!code && file.nr_recs) {
 		inputs = add_inputs(side, file.nr_recs);
 		if (!inputs)
 			code = command_no_memory();

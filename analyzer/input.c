@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "input.h"
+#include "json_in.h"
 #include "progress.h"
 #include "table.h"
 #include "usage.h"
@@ -276,6 +277,29 @@ int input_read(struct input *in, const char *path, struct recording *rec, bool *
 	if (err != -ECANCELED)
 		complain(path, rec, err, reason);
 	return EXIT_DAMAGED;
+}
+
+bool input_has_filters(const struct input *in, const struct report_file *file)
+{
+	const struct filter *filter = &in->filter;
+	size_t found = 0;
+
+	for (size_t i = 0; i < filter->nr_texts; i++)
+		for (size_t j = 0; j < file->nr_filters; j++)
+			found += !strcmp(file->filters[j].name, filter->texts[i].name) &&
+				 !strcmp(file->filters[j].value, filter->texts[i].value);
+	return found == filter->nr_texts && found == file->nr_filters;
+}
+
+int input_check_report(const struct input *in, const char *path)
+{
+	const struct steps_options *steps = &in->report.steps;
+
+	if (!steps->names.entry && !steps->names.exit && !steps->folio_size)
+		return 0;
+	return usage_error(in->command,
+			   "%s is a report: --entry, --exit and --folio-size are for recordings",
+			   path);
 }
 
 int input_find_split(int argc, char **argv)

@@ -64,6 +64,14 @@ int input_output_options(struct input *in, struct output_options *opt);
  */
 int input_read(struct input *in, const char *path, struct recording *rec, bool *readable);
 
+struct report_file; /* json_in.h */
+
+/* Whether the report @file was made with the filters that were given, and no other. */
+bool input_has_filters(const struct input *in, const struct report_file *file);
+
+/* Refuse options that say how to read a recording, where @path is a report. 0 or an exit code. */
+int input_check_report(const struct input *in, const char *path);
+
 /* Where the first "--" stands in argv, which parts two sides; argc when there is none. */
 int input_find_split(int argc, char **argv);
 

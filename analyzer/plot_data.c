@@ -95,14 +95,22 @@ static struct recording *add_recordings(struct plot_side *side, size_t nr)
 	return &recs[side->nr_recs - nr];
 }
 
-static int read_report(const char *path, struct plot_side *side)
+static int read_report(struct input *in, const char *path, struct plot_side *side)
 {
 	struct report_file file = { 0 };
 	struct recording *recs;
 	struct json_error error;
+	int code;
 
 	if (report_json_read(path, &file, &error))
 		return command_complain(path, error.text);
+	code = input_check_report(in, path);
+	if (!code && in->filter.nr_texts && !input_has_filters(in, &file))
+		code = command_complain(path, "a report made with other filters than those given");
+	if (code) {
+		report_file_release(&file);
+		return code;
+	}
 	recs = add_recordings(side, file.nr_recs);
 	for (size_t i = 0; recs && i < file.nr_recs; i++)
 		recs[i] = file.recs[i];
@@ -120,7 +128,7 @@ int plot_read(struct input *in, const char *path, struct plot_side *side, bool *
 	if (is_report < 0)
 		return command_complain(path, strerror(-is_report));
 	if (is_report) {
-		code = read_report(path, side);
+		code = read_report(in, path, side);
 		*readable = code == EXIT_GOOD;
 		return code;
 	}

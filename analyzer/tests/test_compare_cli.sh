@@ -518,6 +518,15 @@ test_folders_that_cannot_be() {
 	one_line
 	bad_usage "--output '' is no folder" plot -o '' "$one"
 	bad_usage "--html '' is no file" report --html '' "$one"
+	bad_usage "one.json is a report: --entry, --exit and --folio-size are for recordings" \
+		compare --folio-size 64K "$tmp/one.json" "$other"
+	for args in "--pid 1" "--folio-size 64K" "--entry a:b"; do
+		# shellcheck disable=SC2086 # words
+		run plot $args -o "$tmp/unlike" "$tmp/one.json"
+		one_line
+		says "a report"
+		[ "$status" != 0 ] && [ ! -e "$tmp/unlike" ] || wrong "$ran: drew what was not asked for"
+	done
 	bad_usage "--html '' is no file" compare --html '' "$one" "$other"
 }
 
