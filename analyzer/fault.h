@@ -79,6 +79,7 @@ struct fault_key {
 	uint8_t evidence; /* enum evidence */
 	uint8_t from;	  /* enum cow_from, FROM_NONE but for cow */
 	uint8_t source;	  /* enum folio_source */
+	uint16_t zero;	  /* which makes it a word: keys are compared for every fault */
 };
 
 /* One logical fault: what `faults` hands to `model`. Retries are merged into it. */

@@ -126,6 +126,12 @@ static inline uint64_t number_plain(struct number n, const uint8_t *data)
 	return read_u64(data + n.at, false) >> n.shift;
 }
 
+/* The same of one of 64 bits. */
+static inline uint64_t number_word(struct number n, const uint8_t *data)
+{
+	return read_u64(data + n.at, false);
+}
+
 /*
  * The value of a number in an event of at least the format's size; 0: not there. Sign-extended to
  * 32 bits, which is where all numbers of less than 64 end up.

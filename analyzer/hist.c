@@ -124,14 +124,17 @@ static noinline uint64_t *counter_of(struct hist *h, uint64_t value)
 
 int hist_add(struct hist *h, uint64_t value, uint64_t n)
 {
-	struct hist_slot *slot = h->slots ? find_slot(h->slots, h->slot_bits, value) : NULL;
-	uint64_t *counter;
+	uint64_t *counter = NULL;
 
 	if (!n)
 		return 0;
-	counter = likely(slot && slot->count) ? &slot->count : counter_of(h, value);
-	if (unlikely(!counter))
-		return -ENOMEM;
+	if (likely(h->slots))
+		counter = &find_slot(h->slots, h->slot_bits, value)->count;
+	if (unlikely(!counter || !*counter)) {
+		counter = counter_of(h, value);
+		if (!counter)
+			return -ENOMEM;
+	}
 	h->count = counter_add(h->count, n);
 	*counter = counter_add(*counter, n);
 	h->sum = counter_add(h->sum, counter_mul(value, n));

@@ -14,7 +14,7 @@
 
 #define PAGES_BUDGET	 (16u << 20) /* bytes for the pieces of all CPUs together */
 #define PAGES_RAW_BUDGET (4u << 20)  /* where they are not compressed: more is no faster */
-#define PAGES_MAX_PIECE	 (64u << 10)
+#define PAGES_MAX_PIECE	 (256u << 10)
 #define PAGES_MAX_CHUNK	 (64u << 20) /* ten sub-buffers is trace-cmd's habit */
 #define PAGES_AHEAD	 16	     /* chunks of a stream that are unpacked ahead */
 #define PAGES_LEAN	 16	     /* sub-buffers of a chunk that may be unpacked anew for each */

@@ -6,7 +6,7 @@
 #include "pool.h"
 
 #define FIRST_ROOM 256
-#define HUGE_SIZE  (8u << 20) /* from here on a huge page more or less does not matter */
+#define HUGE_SIZE  (2u << 20) /* from here on a huge page more or less does not matter */
 
 void *pool_resize(void *old, size_t old_size, size_t size)
 {

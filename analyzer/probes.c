@@ -363,14 +363,17 @@ static bool knows_function(struct probes *p, struct probe *pr, uint64_t func)
 /* Where every kernel has it. */
 static const struct number usual_pid = { .at = 0, .shift = 32, .is_there = true, .is_plain = true };
 
-/* Whether common_pid and the fields from @first to @last are there, and read as they stand. */
-static bool are_plain(const struct probe *pr, int first, int last)
+/*
+ * Whether common_pid and the fields from @first to @last are there, and read as they stand: those
+ * up to @last_word as words of 64 bits.
+ */
+static bool are_plain(const struct probe *pr, int first, int last_word, int last)
 {
 	bool plain = pr->pid.is_plain && pr->pid.at == usual_pid.at &&
 		     pr->pid.shift == usual_pid.shift && !pr->is_graph;
 
 	for (int i = first; i <= last; i++)
-		plain = plain && pr->fields[i].is_plain;
+		plain = plain && pr->fields[i].is_plain && (i > last_word || !pr->fields[i].shift);
 	return plain;
 }
 
@@ -379,11 +382,11 @@ static enum event_role fast_role(const struct probe *pr)
 	bool plain = false;
 
 	if (pr->role == EVENT_EXCEPTION)
-		plain = are_plain(pr, EXCEPTION_ADDRESS, EXCEPTION_CODE);
+		plain = are_plain(pr, EXCEPTION_ADDRESS, EXCEPTION_CODE, EXCEPTION_CODE);
 	else if (pr->role == EVENT_ENTRY)
-		plain = are_plain(pr, ENTRY_START, ENTRY_FLAGS);
+		plain = are_plain(pr, ENTRY_START, ENTRY_ADDRESS, ENTRY_FLAGS);
 	else if (pr->role == EVENT_EXIT)
-		plain = are_plain(pr, RETURN_VALUE, RETURN_VALUE);
+		plain = are_plain(pr, RETURN_VALUE, -1, RETURN_VALUE);
 	return plain ? pr->role : EVENT_NONE;
 }
 
@@ -457,6 +460,12 @@ static inline uint64_t get(const struct probe *pr, int slot, const uint8_t *data
 	return plain ? number_plain(pr->fields[slot], data) : value(pr, slot, data);
 }
 
+/* The same of a word. */
+static inline uint64_t get_word(const struct probe *pr, int slot, const uint8_t *data, bool plain)
+{
+	return plain ? number_word(pr->fields[slot], data) : value(pr, slot, data);
+}
+
 static inline void decode_common(enum event_role role, struct number pid, const struct record *r,
 				 struct event *e)
 {
@@ -468,17 +477,17 @@ static inline void decode_common(enum event_role role, struct number pid, const 
 static inline void decode_exception(const struct probe *pr, const uint8_t *data, bool plain,
 				    struct event *e)
 {
-	e->address = get(pr, EXCEPTION_ADDRESS, data, plain);
-	e->flags = get(pr, EXCEPTION_CODE, data, plain);
+	e->address = get_word(pr, EXCEPTION_ADDRESS, data, plain);
+	e->flags = get_word(pr, EXCEPTION_CODE, data, plain);
 }
 
 static inline void decode_entry(const struct probe *pr, const uint8_t *data, bool plain,
 				struct event *e)
 {
-	e->mm = get(pr, ENTRY_MM, data, plain);
-	e->start = get(pr, ENTRY_START, data, plain);
-	e->end = get(pr, ENTRY_END, data, plain);
-	e->address = get(pr, ENTRY_ADDRESS, data, plain);
+	e->mm = get_word(pr, ENTRY_MM, data, plain);
+	e->start = get_word(pr, ENTRY_START, data, plain);
+	e->end = get_word(pr, ENTRY_END, data, plain);
+	e->address = get_word(pr, ENTRY_ADDRESS, data, plain);
 	e->flags = get(pr, ENTRY_FLAGS, data, plain);
 	e->has_address = plain || pr->fields[ENTRY_ADDRESS].is_there;
 	e->has_flags = plain || pr->fields[ENTRY_FLAGS].is_there;

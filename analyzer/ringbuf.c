@@ -44,8 +44,8 @@ const char *ringbuf_load(struct ringbuf *rb, const struct page_layout *l, const 
 					    : read_u32(data + size, big_endian);
 	}
 	rb->end = data + size;
-	if (!big_endian && size >= 4 + 4 * RINGBUF_MAX_WORDS)
-		rb->fast_end = rb->end - 4 * RINGBUF_MAX_WORDS - 3;
+	if (!big_endian && size >= 4 + 4 * RINGBUF_FAST_WORDS)
+		rb->fast_end = rb->end - 4 * RINGBUF_FAST_WORDS - 3;
 	return NULL;
 }
 

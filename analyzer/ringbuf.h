@@ -26,9 +26,10 @@ struct record {
 };
 
 struct ringbuf {
-	const uint8_t *pos, *end; /* of the events in the page */
-	const uint8_t *fast_end;  /* in front of it any short event fits; NULL: to be read slowly */
+	const uint8_t *pos;	 /* of the events in the page */
+	const uint8_t *fast_end; /* in front of it most events fit; NULL: to be read slowly */
 	uint64_t ts;
+	const uint8_t *end;
 	uint64_t ts_high; /* the bits that an absolute stamp lacks */
 	bool big_endian;
 };
@@ -43,7 +44,8 @@ const char *ringbuf_load(struct ringbuf *rb, const struct page_layout *l, const 
 			 bool big_endian, uint64_t *lost);
 
 /* enum ring_buffer_type: 1-28 is an event of that many words. */
-#define RINGBUF_MAX_WORDS 28
+#define RINGBUF_MAX_WORDS  28
+#define RINGBUF_FAST_WORDS 16 /* nearly all have no more */
 
 /* Bytes: what lies that far behind will be in the cache once it is reached. */
 #define RINGBUF_AHEAD 128
@@ -64,7 +66,7 @@ static inline int ringbuf_next(struct ringbuf *rb, struct record *r)
 	__builtin_prefetch(rb->pos + RINGBUF_AHEAD);
 	header = read_u32(rb->pos, false);
 	words = header & 31;
-	if (unlikely(words - 1 >= RINGBUF_MAX_WORDS))
+	if (unlikely(words - 1 >= RINGBUF_FAST_WORDS))
 		return ringbuf_next_any(rb, r);
 	r->ts = rb->ts += header >> 5;
 	r->data = rb->pos + 4;

@@ -109,7 +109,7 @@ flatten int summary_add_fault(struct summary *s, const struct fault *f, const st
 	return 0;
 }
 
-int summary_add_episode(struct summary *s, const struct episode *e)
+flatten int summary_add_episode(struct summary *s, const struct episode *e)
 {
 	struct summary_row *row = summary_row(s, &e->key);
 	int err = 0;

@@ -2,7 +2,9 @@
 /* All CPUs of all buffers as one stream of records in time order: a tournament of their next ones.
  */
 #include <errno.h>
+#include <stdalign.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compiler.h"
 #include "timeline.h"
@@ -17,18 +19,25 @@
  */
 static void play(struct timeline *t, uint64_t ts)
 {
-	uint32_t stream = t->tree[0].stream;
+	uint64_t *const times = t->times, loser;
+	uint32_t stream = t->losers[0], other;
+	size_t child = stream + t->nr_leaves, node;
 
-	for (size_t child = stream + t->nr_leaves; child > 1; child /= 2) {
-		struct contender *node = &t->tree[child / 2], loser = *node;
-
-		if (loser.ts < ts + (child & 1)) {
-			*node = (struct contender){ .ts = ts, .stream = stream };
-			ts = loser.ts;
-			stream = loser.stream;
-		}
+	for (; child > 1; child = node) {
+		node = child / 2;
+		loser = times[node];
+		if (loser > ts || (loser == ts && !(child & 1)))
+			continue;
+		times[node] = ts;
+		ts = loser;
+		other = t->losers[node];
+		t->losers[node] = stream;
+		stream = other;
 	}
-	t->tree[0] = (struct contender){ .ts = ts, .stream = stream };
+	times[0] = ts;
+	t->losers[0] = stream;
+	/* who lost the last match is likely to be the next: have its record in the cache */
+	__builtin_prefetch(t->streams[t->losers[t->nr_leaves > 1]].next.data);
 }
 
 /* Begin the stream's next page that is whole. Returns 0 at the end of its data. */
@@ -118,22 +127,27 @@ static struct page_layout buffer_layout(const struct page_layout *layout,
 	return own;
 }
 
-/* The first matches: each node passes its winner up and keeps its loser. */
-static struct contender play_first(struct timeline *t, size_t node)
+/* The first matches: each node keeps its loser and passes its winner up, whose time is *ts. */
+static uint32_t play_first(struct timeline *t, size_t node, uint64_t *ts)
 {
-	struct contender a = { .ts = NO_RECORD, .stream = node - t->nr_leaves }, b;
+	uint32_t left, right;
+	uint64_t right_ts;
 
 	if (node >= t->nr_leaves) {
-		struct stream *s = &t->streams[a.stream];
+		uint32_t stream = node - t->nr_leaves;
+		struct stream *s = &t->streams[stream];
 
-		if (a.stream < t->nr_streams)
-			a.ts = place(s, advance(t, s));
-		return a;
+		*ts = stream < t->nr_streams ? place(s, advance(t, s)) : NO_RECORD;
+		return stream;
 	}
-	a = play_first(t, 2 * node);
-	b = play_first(t, 2 * node + 1);
-	t->tree[node] = b.ts < a.ts ? a : b;
-	return b.ts < a.ts ? b : a;
+	left = play_first(t, 2 * node, ts);
+	right = play_first(t, 2 * node + 1, &right_ts);
+	t->times[node] = right_ts < *ts ? *ts : right_ts;
+	t->losers[node] = right_ts < *ts ? left : right;
+	if (right_ts >= *ts)
+		return left;
+	*ts = right_ts;
+	return right;
 }
 
 static void open_streams(struct timeline *t)
@@ -152,7 +166,7 @@ static void open_streams(struct timeline *t)
 			s->next.cpu = b->cpus[j].cpu;
 		}
 	}
-	t->tree[0] = play_first(t, 1);
+	t->losers[0] = play_first(t, 1, &t->times[0]);
 }
 
 /* Whether anything of it has to be unpacked. */
@@ -171,11 +185,15 @@ int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_la
 	for (size_t i = 0; i < tf->nr_buffers; i++)
 		t->nr_streams += tf->buffers[i].nr_cpus;
 	t->layouts = calloc(tf->nr_buffers + 1, sizeof(*t->layouts));
-	t->streams = calloc(t->nr_streams + 1, sizeof(*t->streams));
+	t->streams =
+		aligned_alloc(alignof(struct stream), (t->nr_streams + 1) * sizeof(*t->streams));
+	if (t->streams)
+		memset(t->streams, 0, (t->nr_streams + 1) * sizeof(*t->streams));
 	for (t->nr_leaves = 1; t->nr_leaves < t->nr_streams;)
 		t->nr_leaves *= 2;
-	t->tree = calloc(t->nr_leaves, sizeof(*t->tree));
-	if (!t->layouts || !t->streams || !t->tree)
+	t->times = calloc(t->nr_leaves, sizeof(*t->times));
+	t->losers = calloc(t->nr_leaves, sizeof(*t->losers));
+	if (!t->layouts || !t->streams || !t->times || !t->losers)
 		return -ENOMEM;
 	for (size_t i = 0; i < tf->nr_buffers; i++)
 		t->layouts[i] = buffer_layout(layout, &tf->buffers[i]);
@@ -188,9 +206,9 @@ int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_la
 /* Whether there is a record: then the winner's is the next. */
 static bool take_winner(struct timeline *t)
 {
-	bool has_next = t->tree && t->tree[0].ts != NO_RECORD;
+	bool has_next = t->losers && t->times[0] != NO_RECORD;
 
-	t->current = has_next ? &t->streams[t->tree[0].stream] : NULL;
+	t->current = has_next ? &t->streams[t->losers[0]] : NULL;
 	if (t->nr_leaves == 1 && !t->convert)
 		t->only = t->current;
 	return has_next;
@@ -233,7 +251,7 @@ const struct record *timeline_next(struct timeline *t)
 
 size_t timeline_stream(const struct timeline *t)
 {
-	return t->tree[0].stream;
+	return t->losers[0];
 }
 
 uint64_t timeline_offset(const struct timeline *t)
@@ -261,6 +279,7 @@ void timeline_close(struct timeline *t)
 	ahead_close(&t->ahead);
 	free(t->streams);
 	free(t->layouts);
-	free(t->tree);
+	free(t->times);
+	free(t->losers);
 	*t = (struct timeline){ 0 };
 }

@@ -8,21 +8,15 @@
 #include "ringbuf.h"
 #include "tracefile.h"
 
-/* One CPU of one buffer. */
+/* One CPU of one buffer. What each record needs stands in front, in one cache line. */
 struct stream {
-	struct pages pages;
+	struct record next; /* its next record, time converted */
 	struct ringbuf page;
 	const struct page_layout *layout;
-	struct record next; /* its next record, time converted */
 	uint64_t page_offset;
 	const uint8_t *page_start;
-};
-
-/* A stream's place among the others: by time, then by their order in the file. */
-struct contender {
-	uint64_t ts; /* of its next record */
-	uint32_t stream;
-};
+	struct pages pages;
+} __attribute__((__aligned__(64)));
 
 struct timeline {
 	struct tracefile *tf;
@@ -31,10 +25,12 @@ struct timeline {
 	struct stream *streams;	     /* owned */
 	size_t nr_streams;
 	/*
-	 * A tree of losers: [n] is who lost the match at node n, whose players come up from nodes
-	 * 2n and 2n + 1; the streams are the leaves, from nr_leaves on. [0] is the winner.
+	 * A tree of losers: [n] is which stream lost the match at node n, whose players come up
+	 * from nodes 2n and 2n + 1, and the time of its next record; the streams are the leaves,
+	 * from nr_leaves on. [0] is the winner.
 	 */
-	struct contender *tree;	 /* owned */
+	uint32_t *losers;	 /* owned */
+	uint64_t *times;	 /* owned */
 	size_t nr_leaves;	 /* a power of two */
 	bool convert;		 /* time stamps change */
 	struct stream *current;	 /* whose record was handed out last; NULL: none, or the end */
