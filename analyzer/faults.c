@@ -8,6 +8,7 @@
 #include "hash.h"
 
 #define FIRST_ROOM   64
+#define SLOTS_A_TASK 8 /* a search that goes on is worse than a cache miss: nobody foresees it */
 #define PAGE_MASK_4K (~UINT64_C(0xfff)) /* the smallest page of any architecture */
 
 int faults_open(struct faults *f, const struct faults_options *options)
@@ -16,51 +17,59 @@ int faults_open(struct faults *f, const struct faults_options *options)
 		.options = *options, .room = FIRST_ROOM, .users_room = FIRST_ROOM, .key = hash_key()
 	};
 	f->tasks = calloc(f->room, sizeof(*f->tasks));
+	f->slots = calloc(SLOTS_A_TASK * f->room, sizeof(*f->slots));
 	f->users = calloc(f->users_room, sizeof(*f->users));
-	return f->tasks && f->users ? 0 : -ENOMEM;
+	return f->tasks && f->slots && f->users ? 0 : -ENOMEM;
 }
 
-static struct task *slot_of(const struct faults *f, struct task *tasks, size_t room, int32_t pid)
+/* Where the task of @pid stands in the hash, or belongs. */
+static struct task_slot *slot_of(const struct faults *f, int32_t pid)
 {
-	size_t i = hash_u64((uint32_t)pid, f->key) & (room - 1);
+	size_t mask = SLOTS_A_TASK * f->room - 1, i = hash_u64((uint32_t)pid, f->key) & mask;
 
-	while (tasks[i].used && tasks[i].pid != pid)
-		i = (i + 1) & (room - 1);
-	return &tasks[i];
+	while (f->slots[i].task && f->slots[i].pid != pid)
+		i = (i + 1) & mask;
+	return &f->slots[i];
 }
 
+/* Twice the room for tasks, which moves them. 0 or -ENOMEM. */
 static int grow(struct faults *f)
 {
-	struct task *tasks = calloc(2 * f->room, sizeof(*tasks));
+	struct task_slot *slots = calloc(2 * SLOTS_A_TASK * f->room, sizeof(*slots));
+	struct task *tasks = reallocarray(f->tasks, 2 * f->room, sizeof(*tasks));
 
-	if (!tasks)
+	if (tasks)
+		f->tasks = tasks;
+	if (!tasks || !slots) {
+		free(slots);
 		return -ENOMEM;
-	for (size_t i = 0; i < f->room; i++) {
-		if (f->tasks[i].used)
-			*slot_of(f, tasks, 2 * f->room, f->tasks[i].pid) = f->tasks[i];
 	}
-	free(f->tasks);
-	f->tasks = tasks;
+	free(f->slots);
+	f->slots = slots;
 	f->room *= 2;
+	for (size_t i = 0; i < f->nr_tasks; i++)
+		*slot_of(f, tasks[i].pid) = (struct task_slot){ tasks[i].pid, i + 1 };
 	f->last = NULL;
+	for (size_t i = 0; i < f->nr_cpus; i++)
+		f->cpus[i].task = NULL;
 	return 0;
 }
 
 /* The task of @pid, made when it is new; NULL when out of memory. Moves the others. */
 static struct task *find_task(struct faults *f, int32_t pid)
 {
-	struct task *t = slot_of(f, f->tasks, f->room, pid);
+	struct task_slot *slot = slot_of(f, pid);
 
-	if (t->used)
-		return t;
-	if (2 * f->nr_tasks >= f->room) {
+	if (slot->task)
+		return &f->tasks[slot->task - 1];
+	if (f->nr_tasks == f->room) {
 		if (grow(f) < 0)
 			return NULL;
-		t = slot_of(f, f->tasks, f->room, pid);
+		slot = slot_of(f, pid);
 	}
-	*t = (struct task){ .pid = pid, .used = true };
-	f->nr_tasks++;
-	return t;
+	f->tasks[f->nr_tasks++] = (struct task){ .pid = pid };
+	*slot = (struct task_slot){ pid, f->nr_tasks };
+	return &f->tasks[f->nr_tasks - 1];
 }
 
 static struct mm_users *users_of(struct faults *f, uint64_t mm)
@@ -157,24 +166,60 @@ static noinline void drop_frames(struct faults *f, struct task *t)
 	t->retry = NULL;
 }
 
+/* Make room for what is known of @cpu. 0 or -ENOMEM. */
+static int know_cpu(struct faults *f, uint32_t cpu)
+{
+	size_t nr = f->nr_cpus ? f->nr_cpus : 1;
+	struct on_cpu *cpus;
+
+	if (cpu < f->nr_cpus)
+		return 0;
+	while (nr <= cpu)
+		nr *= 2;
+	cpus = reallocarray(f->cpus, nr, sizeof(*cpus));
+	if (!cpus)
+		return -ENOMEM;
+	for (size_t i = f->nr_cpus; i < nr; i++)
+		cpus[i] = (struct on_cpu){ 0 };
+	f->cpus = cpus;
+	f->nr_cpus = nr;
+	return 0;
+}
+
 /* Whether events of @cpu were lost after the task's last event. */
 static bool has_lost(const struct faults *f, const struct task *t, uint32_t cpu)
 {
-	return cpu < f->nr_losses && f->losses[cpu] > t->losses_seen;
+	return cpu < f->nr_cpus && f->cpus[cpu].loss > t->losses_seen;
 }
 
-/* What current_task() does when it is not the task that had the event before. */
-static noinline struct task *switch_task(struct faults *f, int32_t pid, uint32_t cpu)
+/* The task of @pid, which has come to @cpu, or has events behind a loss. */
+static noinline struct task *arrive(struct faults *f, int32_t pid, uint32_t cpu)
 {
-	struct task *t = find_task(f, pid);
+	struct task *t;
 
-	f->last = t;
-	if (!t || t->losses_seen == f->losses_total)
+	if (unlikely(cpu >= f->nr_cpus) && know_cpu(f, cpu) < 0)
+		return NULL;
+	t = find_task(f, pid);
+	if (!t)
+		return NULL;
+	f->cpus[cpu].task = t;
+	if (t->losses_seen == f->losses_total)
 		return t;
 	/* what was lost may be the exit, where the task was and where it has come to */
 	if (has_lost(f, t, t->cpu) || has_lost(f, t, cpu))
 		drop_frames(f, t);
 	t->losses_seen = f->losses_total;
+	return t;
+}
+
+/* What current_task() does when it is not the task that had the event before. */
+static inline struct task *switch_task(struct faults *f, int32_t pid, uint32_t cpu)
+{
+	struct task *t = likely(cpu < f->nr_cpus) ? f->cpus[cpu].task : NULL;
+
+	if (!t || t->pid != pid || t->losses_seen != f->losses_total)
+		t = arrive(f, pid, cpu);
+	f->last = t;
 	return t;
 }
 
@@ -192,21 +237,9 @@ static struct task *current_task(struct faults *f, int32_t pid, uint32_t cpu)
 
 int faults_lost(struct faults *f, uint32_t cpu)
 {
-	if (cpu >= f->nr_losses) {
-		size_t nr = f->nr_losses ? f->nr_losses : 1;
-		uint64_t *losses;
-
-		while (nr <= cpu)
-			nr *= 2;
-		losses = reallocarray(f->losses, nr, sizeof(*losses));
-		if (!losses)
-			return -ENOMEM;
-		for (size_t i = f->nr_losses; i < nr; i++)
-			losses[i] = 0;
-		f->losses = losses;
-		f->nr_losses = nr;
-	}
-	f->losses[cpu] = ++f->losses_total;
+	if (know_cpu(f, cpu) < 0)
+		return -ENOMEM;
+	f->cpus[cpu].loss = ++f->losses_total;
 	f->last = NULL;
 	return 0;
 }
@@ -245,7 +278,7 @@ static noinline int take_exception(struct faults *f, struct task *t, struct step
 	fault->address = t->exception_address;
 	fault->error_code = t->error_code;
 	fault->has_address = fault->has_error_code = true;
-	*s = (struct step){ .kind = STEP_FAULT, .ts = fault->entry, .fault = fault };
+	*s = (struct step){ .kind = STEP_FAULT, .fault = fault };
 	return 1;
 }
 
@@ -288,14 +321,14 @@ static void match_exception(struct faults *f, struct task *t, struct fault *faul
  * A task whose parent was seen to fork, but not to copy its mm, shows the copy with its first
  * fault.
  */
-static noinline int late_fork(struct task *t, uint64_t ts, uint64_t mm, struct step *s)
+static noinline int late_fork(struct task *t, uint64_t mm, struct step *s)
 {
 	uint64_t oldmm = t->parent_mm;
 
 	t->parent_mm = 0;
 	if (!mm || mm == oldmm)
 		return 0;
-	*s = (struct step){ .kind = STEP_FORK, .ts = ts, .mm = mm, .oldmm = oldmm };
+	*s = (struct step){ .kind = STEP_FORK, .mm = mm, .oldmm = oldmm };
 	return 1;
 }
 
@@ -350,7 +383,7 @@ int faults_entry(struct faults *f, const struct event *e, struct step *s)
 		t->remote_mm = e->mm;
 	else if (set_mm(f, t, e->mm) < 0)
 		return -ENOMEM;
-	return unlikely(t->parent_mm) && !fault->remote ? late_fork(t, e->ts, e->mm, s) : 0;
+	return unlikely(t->parent_mm) && !fault->remote ? late_fork(t, e->mm, s) : 0;
 }
 
 /* The task's innermost fault ended in RETRY, and will come back. */
@@ -391,8 +424,6 @@ int faults_exit(struct faults *f, const struct event *e, struct step *s)
 	fault->has_exit = true;
 	fault->has_ret = e->has_ret;
 	s->kind = STEP_FAULT;
-	s->ts = e->ts;
-	s->mm = fault->mm;
 	s->fault = fault;
 	give_frame(f, frame); /* which stays as it is until another is taken */
 	return 1;
@@ -402,9 +433,7 @@ static int push_copied(struct task *t, const struct event *e, struct step *s)
 {
 	if (!t->copy_mm)
 		return 0;
-	*s = (struct step){
-		.kind = STEP_FORK, .ts = e->ts, .mm = t->copy_mm, .oldmm = t->copy_oldmm
-	};
+	*s = (struct step){ .kind = STEP_FORK, .mm = t->copy_mm, .oldmm = t->copy_oldmm };
 	t->copy_mm = 0;
 	return 1;
 }
@@ -430,7 +459,7 @@ static int push_fork(struct faults *f, struct task *t, const struct event *e, st
 
 static int push_exec(struct faults *f, struct task *t, const struct event *e, struct step *s)
 {
-	*s = (struct step){ .kind = STEP_EXEC, .ts = e->ts, .mm = t->remote_mm };
+	*s = (struct step){ .kind = STEP_EXEC, .mm = t->remote_mm };
 	if (!f->options.has_mm_exit && t->mm != t->remote_mm)
 		s->oldmm = t->mm;
 	t->parent_mm = 0;
@@ -449,12 +478,12 @@ static int push_task_exit(struct faults *f, struct task *t, const struct event *
 	drop_frames(f, t);
 	if (set_mm(f, t, 0) < 0)
 		return -ENOMEM;
-	*t = (struct task){ .pid = t->pid, .used = true, .losses_seen = f->losses_total };
+	*t = (struct task){ .pid = t->pid, .losses_seen = f->losses_total };
 	if (ret) /* exceptions alone name no mm */
 		return ret;
 	if (f->options.has_mm_exit || !mm || users_of(f, mm)->nr)
 		return 0;
-	*s = (struct step){ .kind = STEP_UNCERTAIN, .ts = e->ts, .mm = mm };
+	*s = (struct step){ .kind = STEP_UNCERTAIN, .mm = mm };
 	return 1;
 }
 
@@ -503,7 +532,6 @@ static int push_other(struct faults *f, const struct event *e, struct step *s)
 static int push_mm_event(const struct event *e, struct step *s)
 {
 	*s = (struct step){ .kind = e->role == EVENT_MM_EXIT ? STEP_MM_EXIT : STEP_UNCERTAIN,
-			    .ts = e->ts,
 			    .mm = e->mm };
 	return 1;
 }
@@ -527,7 +555,7 @@ int faults_push(struct faults *f, const struct event *e, struct step *s)
 
 noinline int faults_finish(struct faults *f, struct step *s)
 {
-	while (f->finished < f->room) {
+	while (f->finished < f->nr_tasks) {
 		struct task *t = &f->tasks[f->finished++];
 
 		drop_frames(f, t);
@@ -539,7 +567,7 @@ noinline int faults_finish(struct faults *f, struct step *s)
 
 void faults_close(struct faults *f)
 {
-	for (size_t i = 0; i < f->room && f->tasks; i++)
+	for (size_t i = 0; i < f->nr_tasks; i++)
 		drop_frames(f, &f->tasks[i]);
 	while (f->free_frames) {
 		struct frame *frame = f->free_frames;
@@ -548,7 +576,8 @@ void faults_close(struct faults *f)
 		free(frame);
 	}
 	free(f->tasks);
+	free(f->slots);
 	free(f->users);
-	free(f->losses);
+	free(f->cpus);
 	*f = (struct faults){ 0 };
 }

@@ -21,8 +21,7 @@ enum step_kind {
 /* What `faults` hands to `model`. */
 struct step {
 	enum step_kind kind;
-	uint64_t ts;
-	uint64_t mm, oldmm;
+	uint64_t mm, oldmm;  /* of others */
 	struct fault *fault; /* STEP_FAULT: of `faults`, until it is called again */
 };
 
@@ -34,7 +33,6 @@ struct frame {
 
 struct task {
 	int32_t pid;
-	bool used;
 	bool sharing_known; /* task_newtask said whether it shares its parent's mm */
 	bool has_exception;
 	uint32_t cpu;		      /* of its last event */
@@ -51,10 +49,20 @@ struct task {
 	uint32_t error_code;
 };
 
+struct task_slot {
+	int32_t pid;
+	uint32_t task; /* its place plus 1, 0: an empty slot */
+};
+
 /* How many tasks had their last fault in an mm. */
 struct mm_users {
 	uint64_t mm; /* 0: an empty slot */
 	uint32_t nr;
+};
+
+struct on_cpu {
+	struct task *task; /* that had its last event; NULL: none, or it moved */
+	uint64_t loss;	   /* number of the last place where its events were lost, 0 none */
 };
 
 /* What the recording offers; faults_open() copies it. */
@@ -68,14 +76,15 @@ struct faults {
 	struct faults_options options;
 	struct fault_counts counts;    /* entries, exits, unpaired, retries */
 	uint64_t unmatched_exceptions; /* of a recording with a pair: no handle_mm_fault followed */
-	struct task *tasks;	       /* hash by pid; owned */
-	size_t nr_tasks, room;	       /* room is a power of two */
-	struct task *last; /* that had an event, and no loss since; NULL: none, or it moved */
+	struct task *tasks;	       /* owned */
+	size_t nr_tasks, room;
+	struct task_slot *slots; /* hash by pid, of a power of two, mostly empty; owned */
+	struct task *last;	 /* that had an event, and no loss since; NULL: none, or it moved */
 	struct frame *free_frames; /* owned */
 	struct fault alone;	   /* the last that an exception alone has shown */
 	uint64_t losses_total;	   /* places where events were lost, so far */
-	uint64_t *losses;	   /* by CPU: number of its last such place; owned */
-	size_t nr_losses;
+	struct on_cpu *cpus;	   /* owned */
+	size_t nr_cpus;
 	struct mm_users *users; /* hash by mm, kept where tasks show when one ends; owned */
 	size_t nr_users, users_room;
 	uint64_t key;	 /* of both hashes */

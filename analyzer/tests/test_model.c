@@ -60,7 +60,7 @@ static void lab_close(struct lab *lab)
 
 static void step(struct lab *lab, enum step_kind kind, uint64_t mm, uint64_t oldmm)
 {
-	struct step s = { .kind = kind, .ts = lab->now, .mm = mm, .oldmm = oldmm };
+	struct step s = { .kind = kind, .mm = mm, .oldmm = oldmm };
 
 	lab->now += 10;
 	assert_int_equal(model_step(&lab->model, &s, &lab->outcome), 0);

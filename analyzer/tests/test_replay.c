@@ -301,7 +301,7 @@ static void store(struct recorder *rec, uint64_t mm, uint64_t page, unsigned int
 	struct memory *memory = &rec->model.memory;
 	uint32_t index = memory_find_mm(memory, mm), pte = 0;
 	uint32_t map = index ? memory_find(memory, index, BASE / PAGE + page, &pte) : 0;
-	struct step s = { .kind = STEP_FAULT, .ts = now + 100 };
+	struct step s = { .kind = STEP_FAULT };
 
 	if (state_in(memory, mm, page) == PTE_WRITABLE && !rec->was_split)
 		return;
