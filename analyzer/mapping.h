@@ -48,6 +48,7 @@ struct mapping {
 	bool wide; /* nibble_v, not nibbles */
 	bool slot; /* the folio tracks this mm, see struct share */
 	bool zero; /* the zero page */
+	bool lent; /* to its mm's borrower, if there is one: see memory.h */
 };
 
 static inline uint32_t mapping_nr_ptes(const struct mapping *map)
@@ -84,6 +85,16 @@ static inline bool mapping_has(const struct mapping *map, uint64_t vpn)
 {
 	return vpn - map->vpn < mapping_nr_ptes(map) &&
 	       mapping_state(map, vpn - map->vpn) != PTE_NONE;
+}
+
+/*
+ * Whether @a is as @b is, a folio of one page whose order is known, but for where it is, who maps
+ * it besides, and when what happened.
+ */
+static inline bool mapping_is_like(const struct mapping *a, const struct mapping *b)
+{
+	return a->order == b->order && a->nibbles == b->nibbles && a->source == b->source &&
+	       a->classes == b->classes;
 }
 
 /* Of a PMD, the state of all. */

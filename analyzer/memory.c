@@ -9,6 +9,7 @@
 #include "pool.h"
 
 #define MIN_SPARE 64
+#define AHEAD	  8	/* mappings: work on those hides the latency of memory */
 #define MAX_VMAS  65536 /* of one mm; vm.max_map_count is a little less */
 
 static uint32_t mm_slot(const struct memory *m, uint64_t id)
@@ -50,9 +51,9 @@ static uint32_t least(uint32_t a, uint32_t b)
 int memory_grow(struct memory *m, uint32_t n)
 {
 	/* entry 0 of each pool stands for none */
-	uint64_t mappings = m->pages.nr + UINT64_C(1) + n, mms = m->live_mms + 2;
+	uint64_t mappings = m->pages.nr + UINT64_C(1) + m->nr_borrowed + n, mms = m->live_mms + 2;
 	uint64_t tallies = m->live_tallies + UINT64_C(1) + n;
-	uint64_t shares = m->live_shares + UINT64_C(1) + n;
+	uint64_t shares = m->live_shares + UINT64_C(1) + m->nr_borrowed + n;
 	int err;
 
 	err = pool_grow((void **)&m->mappings, &m->mapping_room, mappings + MIN_SPARE,
@@ -66,15 +67,12 @@ int memory_grow(struct memory *m, uint32_t n)
 	if (!err)
 		err = pool_grow((void **)&m->mms, &m->mm_room, mms + MIN_SPARE, sizeof(*m->mms));
 	if (!err)
-		err = page_index_reserve(&m->pages, mappings + MIN_SPARE);
-	if (!err)
 		err = grow_mm_index(m);
 	if (err)
 		return err;
 	m->spare = least(m->mapping_room - mappings, m->tally_room - tallies);
 	m->spare = least(m->spare, m->share_room - shares);
 	m->spare = least(m->spare, m->mm_room - mms);
-	m->spare = least(m->spare, page_index_capacity(&m->pages) - mappings);
 	return 0;
 }
 
@@ -82,8 +80,7 @@ int memory_open(struct memory *m)
 {
 	*m = (struct memory){ .nr_mappings = 1, .nr_tallies = 1, .nr_shares = 1, .nr_mms = 1 };
 	m->key = hash_key();
-	m->pages.key = hash_key();
-	return memory_reserve(m, 1);
+	return page_index_open(&m->pages) < 0 ? -ENOMEM : memory_reserve(m, 1);
 }
 
 void memory_close(struct memory *m)
@@ -233,36 +230,6 @@ static bool is_at(const struct mapping *map, uint32_t mm, uint64_t vpn, unsigned
 	return map->vpn == vpn && map->mm == mm && map->order == order;
 }
 
-uint32_t memory_find_exact(const struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order)
-{
-	const struct page_index *x = &m->pages;
-	uint32_t hash = page_hash(x, mm, vpn, order);
-	uint32_t i = page_index_home(x, hash);
-
-	for (; x->slots[i].mapping; i = page_index_next(x, i)) {
-		if (x->slots[i].hash == hash &&
-		    is_at(&m->mappings[x->slots[i].mapping], mm, vpn, order))
-			break;
-	}
-	return x->slots[i].mapping;
-}
-
-uint32_t memory_search(struct memory *m, uint32_t mm, uint64_t vpn, uint32_t *pte)
-{
-	for (uint32_t orders = m->mms[mm].orders; orders; orders &= orders - 1) {
-		unsigned int order = __builtin_ctz(orders);
-		uint32_t i = memory_find_exact(m, mm, vpn >> order << order, order);
-
-		if (i && mapping_has(&m->mappings[i], vpn)) {
-			m->near_vpn = m->mappings[i].vpn;
-			m->near_ptes = mapping_nr_ptes(&m->mappings[i]);
-			*pte = vpn - m->near_vpn;
-			return m->mms[mm].hit = i;
-		}
-	}
-	return 0;
-}
-
 void memory_prefetch_slot(const struct memory *m, uint32_t mm, uint64_t vpn)
 {
 	for (uint32_t orders = m->mms[mm].orders; orders; orders &= orders - 1) {
@@ -273,25 +240,36 @@ void memory_prefetch_slot(const struct memory *m, uint32_t mm, uint64_t vpn)
 	}
 }
 
-void memory_prefetch(const struct memory *m, uint32_t mm, uint64_t vpn)
+void memory_prefetch(struct memory *m, uint32_t cpu, uint32_t mm, uint64_t vpn)
 {
+	uint32_t *expected = &m->expected[cpu % MEMORY_CPUS];
+
+	*expected = 0;
 	for (uint32_t orders = m->mms[mm].orders; orders; orders &= orders - 1) {
 		unsigned int order = __builtin_ctz(orders);
 		uint32_t hash = page_hash(&m->pages, mm, vpn >> order << order, order);
+		uint32_t i = page_index_first(&m->pages, hash);
 
-		__builtin_prefetch(&m->mappings[page_index_first(&m->pages, hash)]);
+		__builtin_prefetch(&m->mappings[i]);
+		if (i)
+			*expected = i;
 	}
 }
 
-void memory_look_ahead(const struct memory *m, uint32_t *ahead, uint32_t nr, uint32_t mm)
+void memory_look_ahead(const struct memory *m, const struct mapping *map, uint32_t mm)
 {
-	for (; nr && *ahead; nr--) {
-		const struct mapping *map = &m->mappings[*ahead];
+	uint32_t i = map - m->mappings, step = map->next - i;
+	uint32_t near = i + AHEAD * step, far = i + 2 * AHEAD * step;
 
-		page_index_prefetch(&m->pages, page_hash(&m->pages, mm, map->vpn, map->order));
+	if (far < m->nr_mappings)
+		__builtin_prefetch(&m->mappings[far]);
+	if (near >= m->nr_mappings)
+		return;
+	map = &m->mappings[near];
+	__builtin_prefetch(&m->tallies[map->tally]);
+	if (mm) {
 		__builtin_prefetch(&m->shares[map->share]);
-		__builtin_prefetch(&m->mappings[map->next]);
-		*ahead = map->next;
+		page_index_prefetch(&m->pages, page_hash(&m->pages, mm, map->vpn, map->order));
 	}
 }
 
@@ -304,9 +282,11 @@ uint32_t memory_map(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int or
 	struct mm *owner = &m->mms[mm];
 
 	*map = (struct mapping){ .vpn = vpn, .mm = mm, .order = order, .pmd = pmd, .slot = true };
-	if (mapping_init(map, state) < 0) {
-		map->next = next_free;
-		return 0;
+	if (mapping_init(map, state) < 0)
+		goto fail;
+	if (page_index_add(&m->pages, page_hash(&m->pages, mm, vpn, order), i) < 0) {
+		mapping_release(map);
+		goto fail;
 	}
 	if (i == m->nr_mappings)
 		m->nr_mappings++;
@@ -320,8 +300,11 @@ uint32_t memory_map(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int or
 	owner->nr_mappings++;
 	add_size(m, owner, mapping_size(map));
 	owner->orders |= 1u << order;
-	page_index_add(&m->pages, page_hash(&m->pages, mm, vpn, order), i);
 	return i;
+fail:
+	map->next = next_free;
+	map->mm = 0;
+	return 0;
 }
 
 static void leave_share(struct memory *m, struct mapping *map)
@@ -361,6 +344,7 @@ void memory_unmap(struct memory *m, uint32_t i)
 	if (mm->hit == i)
 		mm->hit = 0;
 	mapping_release(map);
+	map->mm = 0;
 	map->next = m->free_mapping;
 	m->free_mapping = i;
 }
@@ -378,9 +362,9 @@ static uint32_t add_share(struct memory *m)
 	return i;
 }
 
-void memory_share(struct memory *m, uint32_t from, uint32_t to)
+/* Make @new, all PTE_NONE, map the folio that @old maps: the same PTEs, which are old there. */
+static void share_folio(struct memory *m, struct mapping *old, struct mapping *new)
 {
-	struct mapping *old = &m->mappings[from], *new = &m->mappings[to];
 	struct share *s;
 
 	if (!old->share) {
@@ -398,6 +382,138 @@ void memory_share(struct memory *m, uint32_t from, uint32_t to)
 	new->order_known = old->order_known;
 	new->zero = old->zero;
 	mapping_copy(new, old);
+}
+
+/* The mm borrows @nr mappings more, which take @size bytes once they are copied. */
+static void add_loans(struct memory *m, struct mm *borrower, int64_t nr, int64_t size)
+{
+	borrower->nr_borrowed += nr;
+	m->nr_borrowed += nr;
+	borrower->borrowed_size += size;
+	add_size(m, borrower, size);
+}
+
+/* Copy what is lent to who borrows it. The copy; 0 when nobody does any more, or out of memory. */
+static noinline uint32_t hand_over(struct memory *m, uint32_t i)
+{
+	struct mapping *map = &m->mappings[i];
+	uint32_t borrower = m->mms[map->mm].borrower, copy;
+
+	map->lent = false;
+	if (!borrower)
+		return 0;
+	add_loans(m, &m->mms[borrower], -1, -mapping_size(map));
+	copy = memory_map(m, borrower, map->vpn, map->order, map->pmd, PTE_NONE);
+	if (copy)
+		share_folio(m, map, &m->mappings[copy]);
+	else
+		m->failed = true;
+	return copy;
+}
+
+void memory_borrow(struct memory *m, uint32_t child, uint32_t parent)
+{
+	m->mms[child].lender = parent;
+	m->mms[parent].borrower = child;
+	m->mms[parent].hit = 0; /* it is to be searched for, and copied */
+	m->mms[child].orders |= m->mms[parent].orders;
+}
+
+void memory_lend(struct memory *m, struct mapping *map)
+{
+	struct mm *borrower = &m->mms[m->mms[map->mm].borrower];
+
+	mapping_write_protect(map);
+	map->lent = true;
+	add_loans(m, borrower, 1, mapping_size(map));
+	/* which mms a folio tracks depends on who else maps it by now */
+	if (unlikely(!memory_is_sole(m, map)))
+		hand_over(m, map - m->mappings);
+}
+
+/* Nothing is lent to @child any more. */
+static void end_loans(struct memory *m, uint32_t child)
+{
+	struct mm *borrower = &m->mms[child];
+
+	add_loans(m, borrower, -(int64_t)borrower->nr_borrowed, -borrower->borrowed_size);
+	m->mms[borrower->lender].borrower = 0;
+	borrower->lender = 0;
+}
+
+/* Copy all that @child borrows. */
+static void copy_loans(struct memory *m, uint32_t child)
+{
+	uint32_t i = m->mms[m->mms[child].lender].first;
+
+	for (; i; i = m->mappings[i].next) {
+		memory_look_ahead(m, &m->mappings[i], child);
+		if (m->mappings[i].lent)
+			hand_over(m, i);
+	}
+	end_loans(m, child);
+}
+
+void memory_settle(struct memory *m, uint32_t mm)
+{
+	if (m->mms[mm].borrower)
+		copy_loans(m, m->mms[mm].borrower);
+	if (m->mms[mm].lender)
+		copy_loans(m, mm);
+}
+
+void memory_leave(struct memory *m, uint32_t mm)
+{
+	if (m->mms[mm].borrower)
+		copy_loans(m, m->mms[mm].borrower);
+	if (m->mms[mm].lender)
+		end_loans(m, mm);
+}
+
+/* The mapping of exactly this first page and order that is in @mm, whatever that borrows. */
+static uint32_t find_own(const struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order)
+{
+	const struct page_index *x = &m->pages;
+	uint32_t hash = page_hash(x, mm, vpn, order);
+	uint32_t i = page_index_home(x, hash);
+
+	for (; x->slots[i].mapping; i = page_index_next(x, i)) {
+		if (x->slots[i].hash == hash &&
+		    is_at(&m->mappings[x->slots[i].mapping], mm, vpn, order))
+			break;
+	}
+	return x->slots[i].mapping;
+}
+
+uint32_t memory_find_exact(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order)
+{
+	uint32_t i = find_own(m, mm, vpn, order);
+
+	if (i) {
+		if (unlikely(m->mappings[i].lent))
+			hand_over(m, i);
+		return i;
+	}
+	if (likely(!m->mms[mm].lender))
+		return 0;
+	i = find_own(m, m->mms[mm].lender, vpn, order);
+	return i && m->mappings[i].lent ? hand_over(m, i) : 0;
+}
+
+uint32_t memory_search(struct memory *m, uint32_t mm, uint64_t vpn, uint32_t *pte)
+{
+	for (uint32_t orders = m->mms[mm].orders; orders; orders &= orders - 1) {
+		unsigned int order = __builtin_ctz(orders);
+		uint32_t i = memory_find_exact(m, mm, vpn >> order << order, order);
+
+		if (i && mapping_has(&m->mappings[i], vpn)) {
+			m->near_vpn = m->mappings[i].vpn;
+			m->near_ptes = mapping_nr_ptes(&m->mappings[i]);
+			*pte = vpn - m->near_vpn;
+			return m->mms[mm].hit = i;
+		}
+	}
+	return 0;
 }
 
 int memory_split_pmd(struct memory *m, struct mapping *map)

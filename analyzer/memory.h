@@ -6,6 +6,10 @@
  *
  * Mappings and mms are known by index, 0 is none. A pointer to one is good until the next
  * memory_reserve(); nothing else moves them.
+ *
+ * Most children of fork() are soon gone again. So nothing is copied for one at first: it borrows
+ * its parent's mappings, and a mapping is copied when either of the two is asked for it. Who asks
+ * finds all as if it had been copied.
  */
 #ifndef MEMORY_H
 #define MEMORY_H
@@ -40,7 +44,11 @@ struct mm {
 	uint32_t hit;	  /* the mapping that was found last: the next page is often in it, too */
 	struct vma *vmas; /* ascending, not overlapping; owned */
 	uint32_t nr_vmas, vma_room, last_vma;
-	uint64_t size; /* bytes that its mappings and VMAs take here */
+	uint64_t
+		size; /* bytes that its mappings and VMAs take here, or will once they are copied */
+	uint64_t borrowed_size; /* of that */
+	uint32_t nr_borrowed;
+	uint32_t lender, borrower; /* mms; 0: none */
 	uint32_t next_free;
 };
 
@@ -70,6 +78,8 @@ struct tally {
 	bool timed : 1, completed : 1, waste_unknown : 1;
 } __attribute__((__packed__, __aligned__(4)));
 
+#define MEMORY_CPUS 256 /* those that are expected on apart; a power of two */
+
 struct memory {
 	struct mapping *mappings; /* pool */
 	uint32_t nr_mappings, mapping_room, free_mapping;
@@ -86,8 +96,11 @@ struct memory {
 	uint64_t key;	   /* of the hash of mms */
 	uint64_t near_vpn; /* of the mapping that was searched for and found last */
 	uint32_t near_ptes;
-	uint64_t size;	/* of all mms: bytes */
-	uint32_t spare; /* each pool and hash has room for so many more than were reserved */
+	uint32_t expected[MEMORY_CPUS]; /* the mapping that a CPU's fault is expected on; 0: none */
+	uint64_t size;			/* of all mms: bytes */
+	uint32_t nr_borrowed;		/* in all mms: for their copies there is room, too */
+	uint32_t spare;			/* each pool has room for so many more than were reserved */
+	bool failed; /* out of memory, where something borrowed was to be copied */
 };
 
 int memory_open(struct memory *m);
@@ -118,7 +131,7 @@ static inline uint32_t memory_find_mm(struct memory *m, uint64_t id)
 /* A new, empty mm; room was reserved. */
 uint32_t memory_add_mm(struct memory *m, uint64_t id);
 
-/* Forget the mm, whose mappings must be removed. */
+/* Forget the mm, whose mappings must be removed, and which lends and borrows nothing. */
 void memory_remove_mm(struct memory *m, uint32_t mm);
 
 /* What memory_vma() does when it is not the VMA that was asked for last. */
@@ -158,6 +171,22 @@ static inline uint32_t memory_find(struct memory *m, uint32_t mm, uint64_t vpn, 
 	return likely(hit && mapping_has(map, vpn)) ? hit : memory_search(m, mm, vpn, pte);
 }
 
+/*
+ * The mapping in @mm that has page @vpn, if memory_prefetch() has been told of it for @cpu, else
+ * NULL.
+ */
+static inline struct mapping *memory_expected(struct memory *m, uint32_t cpu, uint32_t mm,
+					      uint64_t vpn)
+{
+	struct mapping *map = &m->mappings[m->expected[cpu % MEMORY_CPUS]];
+
+	if (map->mm != mm || !mapping_has(map, vpn))
+		return NULL;
+	if (unlikely(map->lent) && m->mms[mm].borrower)
+		return NULL;
+	return map;
+}
+
 /* Whether the mapping that was searched for and found last is where this page is. */
 static inline bool memory_is_near(const struct memory *m, uint64_t vpn)
 {
@@ -165,22 +194,21 @@ static inline bool memory_is_near(const struct memory *m, uint64_t vpn)
 }
 
 /*
- * A fault on the page is about to come: have its place in the index in the cache by then; and, with
- * that in the cache, the mapping itself.
+ * A fault on the page is about to come, on @cpu: have its place in the index in the cache by then;
+ * and, with that in the cache, the mapping itself.
  */
 void memory_prefetch_slot(const struct memory *m, uint32_t mm, uint64_t vpn);
-void memory_prefetch(const struct memory *m, uint32_t mm, uint64_t vpn);
+void memory_prefetch(struct memory *m, uint32_t cpu, uint32_t mm, uint64_t vpn);
 
 /*
- * For who goes through all mappings of an mm, in their order, and removes or copies them: take
- * *@ahead (at first the mm's first mapping) on to where memory latency hides behind the work on
- * those before it. The places in the index that the same pages have in @mm get into the cache.
+ * For who goes through all mappings of an mm, in their order, and is at @map: mappings that came
+ * one after the other mostly lie so, and what is needed of those to come gets into the cache; where
+ * @mm is not 0, the places in the index that the same pages have in it, too.
  */
-void memory_look_ahead(const struct memory *m, uint32_t *ahead, uint32_t nr, uint32_t mm);
-#define MEMORY_AHEAD 12 /* @nr before the first, then 1 before each */
+void memory_look_ahead(const struct memory *m, const struct mapping *map, uint32_t mm);
 
 /* The mapping of exactly this first page and order, 0 when there is none. */
-uint32_t memory_find_exact(const struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order);
+uint32_t memory_find_exact(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order);
 
 /*
  * A new mapping of 2^order PTEs from @vpn on, all in @state; room was reserved. 0 when out of
@@ -193,10 +221,19 @@ uint32_t memory_map(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int or
 void memory_unmap(struct memory *m, uint32_t mapping);
 
 /*
- * Make @to, new and all PTE_NONE, map the folio that @from maps: the same PTEs, write-protected,
- * and old.
+ * After a fork: @child, which has no mapping, borrows from @parent each mapping that is then lent
+ * to it. Neither may lend or borrow already (memory_settle()), and room for all was reserved.
  */
-void memory_share(struct memory *m, uint32_t from, uint32_t to);
+void memory_borrow(struct memory *m, uint32_t child, uint32_t parent);
+
+/* Lend it to the mm's borrower: both map the folio, write-protected; the child's PTEs are old. */
+void memory_lend(struct memory *m, struct mapping *map);
+
+/* Copy all that @mm still lends and borrows. */
+void memory_settle(struct memory *m, uint32_t mm);
+
+/* Copy all that @mm still lends, and forget what it borrows: it is about to end. */
+void memory_leave(struct memory *m, uint32_t mm);
 
 /* Whether no other mm maps its folio. */
 static inline bool memory_is_sole(const struct memory *m, const struct mapping *map)

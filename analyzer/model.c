@@ -11,8 +11,6 @@
 #define COPIED_SIZE	(256u << 20)
 #define COPIED_PER_STEP (64u << 10)
 
-#define CACHED_SIZE (128u << 10) /* a model of so many bytes is in the cache anyway */
-
 noinline int model_open(struct model *m, const struct model_options *options)
 {
 	*m = (struct model){ .options = *options };
@@ -117,26 +115,35 @@ static bool predict(struct model *m, struct access *a)
 }
 
 /*
- * Reuse faults come in runs: one for each PTE of a folio that is written again. This one, which
- * found its PTE in @state, may be the first.
+ * Reuse faults come in runs: one for each PTE of a folio that is written again, or for each small
+ * folio. This one, which found its PTE in @state and its mapping as it was @before, may be the
+ * first.
  */
-static void begin_run(struct model *m, const struct access *a, enum pte_state state)
+static void begin_run(struct model *m, const struct access *a, enum pte_state state,
+		      const struct mapping *before)
 {
 	const struct outcome *o = a->outcome;
 
-	if (o->resolved != 1 || o->was_split || !a->map->order || a->recorded)
+	if (o->resolved != 1 || o->was_split || a->recorded)
 		return;
 	m->run.fault = *a->fault;
 	m->run.outcome = *o;
-	m->run.state = state;
-	episode_begin_run(m, a);
+	if (before->order) {
+		m->run.state = state;
+		episode_begin_run(m, a);
+	} else if (o->rule == WP_REUSE && a->fault->counted && before->order_known) {
+		m->run.kind = RUN_OF_FOLIOS;
+		m->run.mm = a->mm;
+		m->run.before = *before;
+		m->run.after = *a->map;
+	}
 }
 
 /* A write to a page that the model has as write-protected. */
 static void write_to_protected(struct model *m, struct access *a, enum pte_state state)
 {
 	const struct fault *f = a->fault;
-	struct mapping *map = a->map;
+	const struct mapping before = *a->map, *map = &before;
 
 	if (was_absent(f) || is_file_fault(f) || f->rss & RSS_SWAP ||
 	    (f->rss & RSS_ANON && !map->zero)) {
@@ -148,7 +155,7 @@ static void write_to_protected(struct model *m, struct access *a, enum pte_state
 		access_copy(m, a, EVIDENCE_INFERRED);
 	} else if (m->sees_alloc || f->worker_ptes >= 0 || a->outcome->rule == WP_REUSE) {
 		access_reuse(m, a);
-		begin_run(m, a, state);
+		begin_run(m, a, state, &before);
 	} else {
 		access_copy(m, a, EVIDENCE_INFERRED);
 	}
@@ -278,25 +285,22 @@ static uint32_t find_mm(struct model *m, uint64_t id)
 	return likely(mm) ? mm : memory_add_mm(&m->memory, id);
 }
 
-noinline void model_expect(struct model *m, uint64_t mm_id, uint64_t address, bool entered)
+noinline flatten void model_announce(struct model *m, uint64_t mm_id, uint64_t address)
 {
-	const unsigned int shift = m->options.page_shift;
-	const struct memory *memory = &m->memory;
-	uint64_t vpn = address >> shift;
-	uint32_t mm;
+	struct memory *memory = &m->memory;
+	uint64_t vpn = address >> m->options.page_shift;
 
-	if (memory_is_near(memory, vpn)) {
-		m->near_start = memory->near_vpn << shift;
-		m->near_size = (uint64_t)memory->near_ptes << shift;
-		return;
-	}
-	if (memory->size < CACHED_SIZE)
-		return;
-	mm = mm_id ? memory_find_mm(&m->memory, mm_id) : 0;
-	if (mm && entered)
-		memory_prefetch(memory, mm, vpn);
-	else if (mm)
-		memory_prefetch_slot(memory, mm, vpn);
+	if (!memory_is_near(memory, vpn))
+		memory_prefetch_slot(memory, memory_find_mm(memory, mm_id), vpn);
+}
+
+noinline flatten void model_expect(struct model *m, uint32_t cpu, uint64_t mm_id, uint64_t address)
+{
+	struct memory *memory = &m->memory;
+	uint64_t vpn = address >> m->options.page_shift;
+
+	if (!memory_is_near(memory, vpn))
+		memory_prefetch(memory, cpu, memory_find_mm(memory, mm_id), vpn);
 }
 
 /* Whether two faults differ in nothing that the model decides by but their addresses and times. */
@@ -315,19 +319,19 @@ static inline bool are_alike(const struct fault *a, const struct fault *b)
 	       a->worker_ptes == b->worker_ptes && a->order == b->order && a->rss == b->rss;
 }
 
-/*
- * Whether the fault goes on with the run: what the model decides by is as it was, and so is what it
- * decides.
- */
-static inline bool goes_on(struct model *m, const struct fault *f, struct outcome *o)
+static uint64_t resolved_at(const struct fault *f)
+{
+	return f->has_exit ? f->exit : f->entry;
+}
+
+/* The fault is the next of the run's folio, if its PTE is as those before it were. */
+static inline bool next_pte(struct model *m, const struct fault *f)
 {
 	struct model_run *run = &m->run;
 	struct mapping *map = run->map;
 	struct nibble nibble;
 	uint64_t pte;
 
-	if (!map || !are_alike(f, &run->fault))
-		return false;
 	pte = (f->address >> m->options.page_shift) - map->vpn;
 	if (pte >= mapping_nr_ptes(map))
 		return false;
@@ -336,8 +340,39 @@ static inline bool goes_on(struct model *m, const struct fault *f, struct outcom
 		return false;
 	nibble_make_writable(nibble);
 	nibble_touch(nibble);
-	map->last = f->has_exit ? f->exit : f->entry;
+	map->last = resolved_at(f);
 	episode_go_on(run, f);
+	return true;
+}
+
+/* The fault is on the next of the run's folios, if that is as those before it were. */
+static inline bool next_folio(struct model *m, const struct fault *f)
+{
+	struct model_run *run = &m->run;
+	struct mapping *map =
+		memory_expected(&m->memory, f->cpu, run->mm, f->address >> m->options.page_shift);
+
+	if (!map || !mapping_is_like(map, &run->before) || !memory_is_sole(&m->memory, map))
+		return false;
+	map->nibbles = run->after.nibbles;
+	map->classes = run->after.classes;
+	map->last = resolved_at(f);
+	episode_again(m, map, f);
+	return true;
+}
+
+/*
+ * Whether the fault goes on with the run: what the model decides by is as it was, and so is what it
+ * decides.
+ */
+static inline bool goes_on(struct model *m, const struct fault *f, struct outcome *o)
+{
+	const struct model_run *run = &m->run;
+
+	if (run->kind == RUN_NONE || !are_alike(f, &run->fault))
+		return false;
+	if (run->kind == RUN_OF_PTES ? !next_pte(m, f) : !next_folio(m, f))
+		return false;
 	*o = run->outcome;
 	return true;
 }
@@ -349,7 +384,7 @@ static noinline flatten int do_fault(struct model *m, const struct fault *f,
 	uint32_t mapping;
 	int err;
 
-	m->run.map = NULL;
+	m->run.kind = RUN_NONE;
 	*o = (struct outcome){ .key = { .class = CLASS_UNKNOWN,
 					.order = ORDER_UNKNOWN,
 					.evidence = EVIDENCE_INFERRED } };
@@ -411,17 +446,18 @@ static int skip_fork(struct model *m, uint64_t new_id, uint64_t old_id)
 	return err ? err : forget_mm(m, new_id);
 }
 
-/* The child maps what the parent maps, and neither may write. */
+/* The child maps what the parent maps, and neither may write: see memory_borrow(). */
 static int do_fork(struct model *m, uint64_t new_id, uint64_t old_id)
 {
 	struct memory *memory = &m->memory;
 	uint32_t old = memory_find_mm(memory, old_id);
 	uint32_t new = memory_find_mm(memory, new_id);
-	uint32_t ahead;
 	int err;
 
 	if (old && !may_copy(m, memory->mms[old].size))
 		return skip_fork(m, new_id, old_id);
+	if (old)
+		memory_settle(memory, old);
 	err = memory_reserve(memory, (old ? memory->mms[old].nr_mappings : 0) + 1);
 	if (err)
 		return err;
@@ -435,18 +471,14 @@ static int do_fork(struct model *m, uint64_t new_id, uint64_t old_id)
 		return 0;
 	}
 	memory->mms[new].born = memory->mms[old].born;
-	ahead = memory->mms[old].first;
-	memory_look_ahead(memory, &ahead, MEMORY_AHEAD, new);
+	if (memory->mms[old].first)
+		memory_borrow(memory, new, old);
 	for (uint32_t i = memory->mms[old].first; i; i = memory->mappings[i].next) {
 		struct mapping *map = &memory->mappings[i];
-		uint32_t copy;
 
-		memory_look_ahead(memory, &ahead, 1, new);
+		memory_look_ahead(memory, map, 0);
 		episode_end(m, map);
-		copy = memory_map(memory, new, map->vpn, map->order, map->pmd, PTE_NONE);
-		if (!copy)
-			return -ENOMEM;
-		memory_share(memory, i, copy);
+		memory_lend(memory, map);
 	}
 	if (m->err)
 		return m->err;
@@ -467,7 +499,7 @@ static int do_exec(struct model *m, const struct step *s)
 /* What happens to an address space as a whole. */
 static noinline int do_mm_step(struct model *m, const struct step *s)
 {
-	m->run.map = NULL;
+	m->run.kind = RUN_NONE;
 	switch (s->kind) {
 	case STEP_FAULT:
 		break;
@@ -485,16 +517,18 @@ static noinline int do_mm_step(struct model *m, const struct step *s)
 int model_predict(struct model *m, const struct step *s, const struct outcome *recorded,
 		  struct outcome *o)
 {
+	int err;
+
 	m->steps++;
-	return likely(s->kind == STEP_FAULT) ? do_fault(m, s->fault, recorded, o)
-					     : do_mm_step(m, s);
+	err = likely(s->kind == STEP_FAULT) ? do_fault(m, s->fault, recorded, o) : do_mm_step(m, s);
+	return unlikely(m->memory.failed) ? -ENOMEM : err;
 }
 
 int model_step(struct model *m, const struct step *s, struct outcome *o)
 {
 	if (s->kind == STEP_FAULT && goes_on(m, s->fault, o)) {
 		m->steps++;
-		return 0;
+		return m->err;
 	}
 	return model_predict(m, s, NULL, o);
 }
@@ -505,5 +539,5 @@ noinline int model_finish(struct model *m)
 		if (m->memory.mms[i].id)
 			episode_forget_mm(m, i);
 	}
-	return m->err;
+	return m->memory.failed ? -ENOMEM : m->err;
 }

@@ -30,21 +30,30 @@ struct model_options {
 	void *ctx;
 };
 
-/* Reuse faults that are alike, of PTEs of one folio, one after the other. */
+/* Reuse faults that are alike, one after the other: of PTEs of one folio, or of small folios. */
 struct model_run {
-	struct mapping *map; /* NULL: there is none */
-	struct tally *tally; /* of its episode, which they are charged to */
-	struct fault fault;  /* the first of them */
+	enum {
+		RUN_NONE,
+		RUN_OF_PTES,
+		RUN_OF_FOLIOS
+	} kind;
+	struct fault fault; /* the first of them */
 	struct outcome outcome;
+	/* of PTES: */
+	struct mapping *map;
+	struct tally *tally;  /* of its episode, which they are charged to */
 	enum pte_state state; /* in which each finds its PTE */
 	uint32_t nr_ptes;     /* that make the episode complete */
+	/* OF_FOLIOS, of which each fault is a whole episode: */
+	uint32_t mm;
+	struct mapping before, after; /* the first of them */
 };
 
 struct model {
 	struct model_options options;
 	struct memory memory;
 	struct model_run run;
-	uint64_t near_start, near_size; /* bytes: the folio that the last fault was expected on */
+	struct episode ended; /* the one that has ended last */
 	bool sees_alloc; /* the recording has allocations: none inside a fault means none was made
 			  */
 	bool sees_rss;	 /* the same of counters */
@@ -56,18 +65,21 @@ struct model {
 
 int model_open(struct model *m, const struct model_options *options);
 
-/* Whether the page at @address is of the folio that the last fault was expected on. */
-static inline bool model_is_near(const struct model *m, uint64_t address)
+#define MODEL_CACHED_SIZE (128u << 10) /* bytes: a smaller model is in the cache anyway */
+
+/* Whether what follows is worth to be called. */
+static inline bool model_is_large(const struct model *m)
 {
-	return address - m->near_start < m->near_size;
+	return m->memory.size >= MODEL_CACHED_SIZE;
 }
 
 /*
- * A fault on the page at @address, which is not near, is under way, and will soon be a step: have
- * what the model knows of the page in the cache by then. To be called when the exception comes, if
- * it does, and again once handle_mm_fault() is @entered.
+ * A fault on the page at @address will soon be a step: have what the model knows of the page in the
+ * cache by then. model_announce() is to be called when the exception comes, if it does, and
+ * model_expect() once handle_mm_fault() is entered on @cpu.
  */
-void model_expect(struct model *m, uint64_t mm, uint64_t address, bool entered);
+void model_announce(struct model *m, uint64_t mm, uint64_t address);
+void model_expect(struct model *m, uint32_t cpu, uint64_t mm, uint64_t address);
 
 /*
  * Apply @s; for a fault *o says what it was. Returns 0, -ENOMEM, or what the callback returned.

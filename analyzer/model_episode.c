@@ -25,7 +25,8 @@ static noinline void emit(struct model *m, struct mapping *map, const struct tal
 			  uint32_t nr_ptes)
 {
 	uint16_t bit = 1u << t->class;
-	struct episode e = {
+
+	m->ended = (struct episode){
 		.key = { .class = t->class,
 			 .order = map->order_known ? map->order : ORDER_UNKNOWN,
 			 .level = t->level,
@@ -51,7 +52,27 @@ static noinline void emit(struct model *m, struct mapping *map, const struct tal
 
 	map->classes |= bit;
 	if (!m->err)
-		m->err = m->options.episode(m->options.ctx, &e);
+		m->err = m->options.episode(m->options.ctx, &m->ended);
+}
+
+/* From the entry to the exit that completed it. */
+static uint64_t time_to(const struct fault *f, uint64_t first)
+{
+	return f->exit > first ? f->exit - first : 0;
+}
+
+void episode_again(struct model *m, const struct mapping *map, const struct fault *f)
+{
+	struct episode *e = &m->ended;
+
+	e->address = map->vpn << m->options.page_shift;
+	e->first = f->entry;
+	e->pid = f->pid;
+	e->latency = f->latency;
+	if (e->completed)
+		e->complete = time_to(f, f->entry);
+	if (!m->err)
+		m->err = m->options.episode(m->options.ctx, e);
 }
 
 /* The mapping's episode ends: what its classes have cost is known. */
@@ -70,12 +91,12 @@ void episode_forget_mapping(struct model *m, struct mapping *map)
 
 void episode_forget_mm(struct model *m, uint32_t mm)
 {
-	uint32_t ahead = m->memory.mms[mm].first;
-
-	memory_look_ahead(&m->memory, &ahead, MEMORY_AHEAD, mm);
+	memory_leave(&m->memory, mm);
 	while (m->memory.mms[mm].first) {
-		memory_look_ahead(&m->memory, &ahead, 1, mm);
-		episode_forget_mapping(m, &m->memory.mappings[m->memory.mms[mm].first]);
+		struct mapping *map = &m->memory.mappings[m->memory.mms[mm].first];
+
+		memory_look_ahead(&m->memory, map, mm);
+		episode_forget_mapping(m, map);
 	}
 }
 
@@ -136,7 +157,8 @@ void episode_begin_run(struct model *m, const struct access *a)
 		return;
 	m->run.tally = find_tally(m, a->map, &a->outcome->key);
 	m->run.nr_ptes = ptes_here(m, a->map, a->vma);
-	m->run.map = m->run.tally ? a->map : NULL;
+	m->run.map = a->map;
+	m->run.kind = m->run.tally ? RUN_OF_PTES : RUN_NONE;
 }
 
 /* All that the folio has here was resolved, at last by @f. */
@@ -145,7 +167,7 @@ static void complete(struct tally *t, const struct fault *f)
 	if (t->completed || !f->has_exit)
 		return;
 	t->completed = true;
-	t->complete = f->exit > t->first ? f->exit - t->first : 0;
+	t->complete = time_to(f, t->first);
 }
 
 void episode_go_on(struct model_run *run, const struct fault *f)

@@ -57,6 +57,9 @@ void episode_begin_run(struct model *m, const struct access *a);
 /* Charge it with one more. */
 void episode_go_on(struct model_run *run, const struct fault *f);
 
+/* The fault is all of an episode of @map, of the same kind as the one that has ended last. */
+void episode_again(struct model *m, const struct mapping *map, const struct fault *f);
+
 /* Whether the workload lists the page as used, for what @class made usable. */
 bool episode_used(const struct model *m, enum fault_class class, uint64_t vpn);
 

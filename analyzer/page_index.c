@@ -2,6 +2,7 @@
 /* A hash with linear probing that tells which mapping has a page. */
 #include <errno.h>
 
+#include "compiler.h"
 #include "page_index.h"
 #include "pool.h"
 
@@ -14,19 +15,20 @@ static uint32_t first_empty(const struct page_index *x, uint32_t i)
 	return i;
 }
 
-int page_index_reserve(struct page_index *x, uint64_t nr)
+int page_index_open(struct page_index *x)
 {
-	struct page_index grown = { .room = x->room ? x->room : FIRST_ROOM,
-				    .nr = x->nr,
-				    .key = x->key };
+	*x = (struct page_index){ .room = FIRST_ROOM, .key = hash_key() };
+	x->slots = pool_resize(NULL, 0, x->room * sizeof(*x->slots));
+	return x->slots ? 0 : -ENOMEM;
+}
 
-	while (page_index_capacity(&grown) < nr) {
-		if (grown.room > UINT32_MAX / 16)
-			return -ENOMEM;
-		grown.room += grown.room / 2;
-	}
-	if (grown.room == x->room)
-		return 0;
+/* A quarter more room. 0 or -ENOMEM. */
+static noinline int grow(struct page_index *x)
+{
+	struct page_index grown = { .room = x->room + x->room / 4, .nr = x->nr, .key = x->key };
+
+	if (grown.room > UINT32_MAX / 16)
+		return -ENOMEM;
 	grown.slots = pool_resize(NULL, 0, grown.room * sizeof(*grown.slots));
 	if (!grown.slots)
 		return -ENOMEM;
@@ -41,12 +43,16 @@ int page_index_reserve(struct page_index *x, uint64_t nr)
 	return 0;
 }
 
-void page_index_add(struct page_index *x, uint32_t hash, uint32_t mapping)
+int page_index_add(struct page_index *x, uint32_t hash, uint32_t mapping)
 {
-	uint32_t i = first_empty(x, page_index_home(x, hash));
+	uint32_t i;
 
+	if (unlikely(5 * (uint64_t)x->nr >= 3 * (uint64_t)x->room) && grow(x) < 0)
+		return -ENOMEM;
+	i = first_empty(x, page_index_home(x, hash));
 	x->slots[i] = (struct page_slot){ .hash = hash, .mapping = mapping };
 	x->nr++;
+	return 0;
 }
 
 /* How far @i lies behind @from, counted around the end. */

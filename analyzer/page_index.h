@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which mapping has a page: a hash with linear probing over (mm, first page, order), of 8 bytes an
- * entry and half to four fifths full. Each entry holds its hash, so that other mappings need not be
- * looked at, which would be a cache miss each.
+ * entry and half to three fifths full. Each entry holds its hash, so that other mappings need not
+ * be looked at, which would be a cache miss each.
  */
 #ifndef PAGE_INDEX_H
 #define PAGE_INDEX_H
@@ -16,21 +16,14 @@ struct page_slot {
 	uint32_t mapping; /* 0: empty */
 };
 
-/* All zero is empty; page_index_release() returns it to that. */
 struct page_index {
 	struct page_slot *slots; /* owned */
 	uint32_t room, nr;
 	uint64_t key;
 };
 
-/* Make room for @nr entries in all. 0 or -ENOMEM. */
-int page_index_reserve(struct page_index *x, uint64_t nr);
-
-/* How many entries it takes before it has to grow. */
-static inline uint32_t page_index_capacity(const struct page_index *x)
-{
-	return x->room - x->room / 5 - 1;
-}
+/* Begin empty. 0, then page_index_release() is due, or -ENOMEM. */
+int page_index_open(struct page_index *x);
 
 static inline uint32_t page_hash(const struct page_index *x, uint32_t mm, uint64_t vpn,
 				 unsigned int order)
@@ -65,8 +58,8 @@ static inline uint32_t page_index_first(const struct page_index *x, uint32_t has
 	return x->slots[i].mapping;
 }
 
-/* Add @mapping, which is not in it; room was reserved. */
-void page_index_add(struct page_index *x, uint32_t hash, uint32_t mapping);
+/* Add @mapping, which is not in it. 0 or -ENOMEM. */
+int page_index_add(struct page_index *x, uint32_t hash, uint32_t mapping);
 
 /* Remove @mapping, which is in it. */
 void page_index_remove(struct page_index *x, uint32_t hash, uint32_t mapping);

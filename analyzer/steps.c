@@ -196,12 +196,17 @@ static noinline int begin_page(struct steps *s, const struct record *record)
 	return record->after_loss ? faults_lost(&s->faults, record->cpu) : 0;
 }
 
-/* Tell the model what its next step will be about. */
+/* Tell the model of a fault that has come, and again once it is in handle_mm_fault(). */
+static void announce(struct steps *s, const struct event *e)
+{
+	if (unlikely(model_is_large(s->model)))
+		model_announce(s->model, faults_last_mm(&s->faults), e->address);
+}
+
 static void expect(struct steps *s, const struct event *e)
 {
-	if (unlikely(!model_is_near(s->model, e->address)))
-		model_expect(s->model, faults_last_mm(&s->faults), e->address,
-			     e->role == EVENT_ENTRY);
+	if (unlikely(model_is_large(s->model)))
+		model_expect(s->model, e->cpu, faults_last_mm(&s->faults), e->address);
 }
 
 static int take_exception(struct steps *s, const struct probe *pr, const struct record *record,
@@ -212,7 +217,7 @@ static int take_exception(struct steps *s, const struct probe *pr, const struct 
 
 	probes_decode_exception(pr, record, &e);
 	ret = faults_exception(&s->faults, &e, step);
-	expect(s, &e);
+	announce(s, &e);
 	return ret;
 }
 
@@ -251,7 +256,9 @@ static noinline int take_any(struct steps *s, const struct probe *pr, const stru
 	if (s->repeats.cpus && repeats_event(&s->repeats, &e, timeline_stream(&s->timeline)))
 		return 0;
 	ret = faults_push(&s->faults, &e, step);
-	if (e.role == EVENT_ENTRY || e.role == EVENT_EXCEPTION)
+	if (e.role == EVENT_EXCEPTION)
+		announce(s, &e);
+	if (e.role == EVENT_ENTRY)
 		expect(s, &e);
 	return ret;
 }

@@ -119,6 +119,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_require(!ret);
 		ret = faults_push(&faults, &e, &step);
 		fuzz_require(ret >= 0);
+		/* as model_expect() does for a large model */
+		if (e.role == EVENT_ENTRY)
+			memory_prefetch(&model.memory, e.cpu, memory_find_mm(&model.memory, e.mm),
+					e.address >> options.page_shift);
 		if (ret)
 			take_step(&model, &step);
 	}

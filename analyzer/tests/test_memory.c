@@ -59,20 +59,32 @@ static void test_states_of_every_order(void **state)
 	memory_close(&m);
 }
 
+/* @child, which has nothing, borrows from @parent its only mapping. */
+static void lend(struct memory *m, uint32_t child, uint32_t parent)
+{
+	assert_int_equal(memory_reserve(m, 1), 0);
+	memory_borrow(m, child, parent);
+	memory_lend(m, &m->mappings[m->mms[parent].first]);
+}
+
 static void test_share(void **state)
 {
 	struct memory m;
 	uint32_t mms[NR_MMS], a, b, c;
 
 	open_with_mms(&m, mms);
-	assert_int_equal(memory_reserve(&m, 3), 0);
+	assert_int_equal(memory_reserve(&m, 1), 0);
 	a = memory_map(&m, mms[0], 512, 9, false, PTE_WRITABLE);
-	b = memory_map(&m, mms[1], 512, 9, false, PTE_NONE);
-	c = memory_map(&m, mms[2], 512, 9, false, PTE_NONE);
 	mapping_set_state(&m.mappings[a], 7, PTE_NONE);
 	assert_true(memory_is_sole(&m, &m.mappings[a]));
-	memory_share(&m, a, b);
-	memory_share(&m, b, c);
+	lend(&m, mms[1], mms[0]);
+	assert_int_equal(m.pages.nr, 1);
+	b = memory_find_exact(&m, mms[1], 512, 9);
+	assert_int_equal(m.pages.nr, 2);
+	lend(&m, mms[2], mms[1]);
+	memory_settle(&m, mms[1]);
+	c = memory_find_exact(&m, mms[2], 512, 9);
+	assert_int_equal(m.pages.nr, 3);
 	/* two mms are tracked, the third is not */
 	assert_true(m.mappings[a].slot);
 	assert_true(m.mappings[b].slot);
@@ -87,6 +99,53 @@ static void test_share(void **state)
 	assert_false(memory_is_sole(&m, &m.mappings[c]));
 	memory_unmap(&m, b);
 	assert_true(memory_is_sole(&m, &m.mappings[c]));
+	memory_close(&m);
+}
+
+/* What a fault was expected on is what a search finds, or nothing. */
+static void test_expected(void **state)
+{
+	struct memory m;
+	uint32_t mms[NR_MMS], i;
+
+	open_with_mms(&m, mms);
+	assert_int_equal(memory_reserve(&m, 1), 0);
+	i = memory_map(&m, mms[0], 512, 4, false, PTE_SHARED);
+	assert_null(memory_expected(&m, 3, mms[0], 515));
+	memory_prefetch(&m, 3, mms[0], 515);
+	assert_ptr_equal(memory_expected(&m, 3, mms[0], 515), &m.mappings[i]);
+	assert_null(memory_expected(&m, 2, mms[0], 515));
+	assert_null(memory_expected(&m, 3, mms[1], 515));
+	assert_null(memory_expected(&m, 3, mms[0], 528));
+	mapping_set_state(&m.mappings[i], 7, PTE_NONE);
+	assert_null(memory_expected(&m, 3, mms[0], 519));
+	/* what is lent has to be searched for, and is copied then */
+	lend(&m, mms[1], mms[0]);
+	assert_null(memory_expected(&m, 3, mms[0], 515));
+	assert_int_equal(memory_find_exact(&m, mms[0], 512, 4), i);
+	assert_ptr_equal(memory_expected(&m, 3, mms[0], 515), &m.mappings[i]);
+	memory_unmap(&m, i);
+	assert_null(memory_expected(&m, 3, mms[0], 515));
+	memory_close(&m);
+}
+
+/* A folio of which its first page alone is left is no small folio. */
+static void test_like(void **state)
+{
+	struct memory m;
+	uint32_t mms[NR_MMS], small, other, large;
+
+	open_with_mms(&m, mms);
+	assert_int_equal(memory_reserve(&m, 3), 0);
+	small = memory_map(&m, mms[0], 512, 0, false, PTE_SHARED);
+	other = memory_map(&m, mms[0], 513, 0, false, PTE_SHARED);
+	large = memory_map(&m, mms[0], 528, 4, false, PTE_SHARED);
+	for (uint32_t pte = 1; pte < 16; pte++)
+		mapping_set_state(&m.mappings[large], pte, PTE_NONE);
+	assert_true(mapping_is_like(&m.mappings[other], &m.mappings[small]));
+	assert_false(mapping_is_like(&m.mappings[large], &m.mappings[small]));
+	mapping_touch(&m.mappings[other], 0);
+	assert_false(mapping_is_like(&m.mappings[other], &m.mappings[small]));
 	memory_close(&m);
 }
 
@@ -229,6 +288,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states_of_every_order),
 		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_expected),
+		cmocka_unit_test(test_like),
 		cmocka_unit_test(test_split_pmd),
 		cmocka_unit_test(test_vmas),
 		cmocka_unit_test(test_against_shadow),

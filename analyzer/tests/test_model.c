@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -19,13 +20,15 @@
 #define VMA_BYTES (8 << 20)
 #define PAGE	  4096
 
+#define MAX_EPISODES 256 /* that a test ends before it looks at them */
+
 /* A model, its clock, and what came out of it. */
 struct lab {
 	struct model model;
 	struct model_options options;
 	struct outcome outcome;
 	uint64_t now;
-	struct episode episodes[64];
+	struct episode episodes[MAX_EPISODES];
 	size_t nr_episodes;
 };
 
@@ -33,7 +36,7 @@ static int keep_episode(void *ctx, const struct episode *e)
 {
 	struct lab *lab = ctx;
 
-	assert_true(lab->nr_episodes < 64);
+	assert_true(lab->nr_episodes < MAX_EPISODES);
 	lab->episodes[lab->nr_episodes++] = *e;
 	return 0;
 }
@@ -76,7 +79,7 @@ static enum fault_class run(struct lab *lab, struct fault f)
 	if (!f.exit)
 		f.exit = f.entry + 100;
 	f.latency = f.exit - f.entry;
-	f.has_exit = f.has_address = f.has_flags = f.has_ret = f.counted = true;
+	f.has_exit = f.has_address = f.has_flags = f.has_ret = true;
 	f.vma_start = BASE;
 	f.vma_end = BASE + VMA_BYTES;
 	if (!f.worker_ptes)
@@ -95,6 +98,7 @@ static struct fault write_fault(uint64_t mm, uint64_t page, int order)
 	return (struct fault){ .mm = mm,
 			       .address = BASE + page * PAGE,
 			       .flags = FAULT_FLAG_WRITE,
+			       .counted = true,
 			       .allocated = order != NO_ALLOC,
 			       .order = order == NO_ALLOC ? ORDER_UNKNOWN : order };
 }
@@ -577,10 +581,20 @@ static void test_unknown_order_has_no_episodes(void **state)
 	assert_int_equal(lab.nr_episodes, 0);
 }
 
-/* Faults of every kind on the pages of two folios, most of them like the one before. */
-static struct fault any_fault(struct lab *lab, uint64_t *seed, uint64_t page)
+#define NR_PAGES 32
+
+/* The mm's first pages are of folios of @order, or nobody tells of which. */
+static void populate_all(struct lab *lab, uint64_t mm, int order)
 {
-	struct fault f = write_fault(PARENT, page, NO_ALLOC);
+	step(lab, STEP_EXEC, mm, 0);
+	for (uint64_t page = 0; page < NR_PAGES; page += order == NO_ALLOC ? 1 : 1u << order)
+		run(lab, write_fault(mm, page, order));
+}
+
+/* Faults of every kind, most of them like the one before. */
+static struct fault any_fault(struct lab *lab, uint64_t *seed, uint64_t mm, uint64_t page)
+{
+	struct fault f = write_fault(mm, page, NO_ALLOC);
 	uint64_t how = random_u64(seed);
 
 	if (how % 16 == 0) {
@@ -599,6 +613,8 @@ static struct fault any_fault(struct lab *lab, uint64_t *seed, uint64_t page)
 		f.flags ^= how >> 8 & 1 ? FAULT_FLAG_WRITE : FAULT_FLAG_UNSHARE;
 	if (how % 16 == 5)
 		f.entry = lab->now - 200;
+	if (how % 16 == 6)
+		f.counted = false;
 	return f;
 }
 
@@ -616,26 +632,73 @@ static void assert_same_outcome(const struct outcome *a, const struct outcome *b
 	assert_int_equal(a->was_split, b->was_split);
 }
 
-/* Both have ended the same episodes since they were last compared. */
+static int compare_episodes(const void *a, const void *b)
+{
+	const struct episode *ea = a, *eb = b;
+
+	if (ea->address != eb->address)
+		return ea->address < eb->address ? -1 : 1;
+	if (ea->first != eb->first)
+		return ea->first < eb->first ? -1 : 1;
+	return fault_key_compare(&ea->key, &eb->key);
+}
+
+/* Both have ended the same episodes since they were last compared, in whatever order. */
 static void assert_same_episodes(struct lab *one, struct lab *other)
 {
 	assert_int_equal(one->nr_episodes, other->nr_episodes);
+	qsort(one->episodes, one->nr_episodes, sizeof(*one->episodes), compare_episodes);
+	qsort(other->episodes, other->nr_episodes, sizeof(*other->episodes), compare_episodes);
 	for (size_t i = 0; i < one->nr_episodes; i++) {
 		const struct episode *a = &one->episodes[i], *b = &other->episodes[i];
 
 		assert_same_key(&a->key, &b->key);
+		assert_int_equal(a->mm, b->mm);
 		assert_int_equal(a->address, b->address);
 		assert_int_equal(a->first, b->first);
+		assert_int_equal(a->pid, b->pid);
 		assert_int_equal(a->latency, b->latency);
 		assert_int_equal(a->faults, b->faults);
 		assert_int_equal(a->ptes, b->ptes);
 		assert_int_equal(a->ptes_touched, b->ptes_touched);
 		assert_int_equal(a->ptes_resolved, b->ptes_resolved);
+		assert_int_equal(a->waste_known, b->waste_known);
 		assert_int_equal(a->timed, b->timed);
 		assert_int_equal(a->completed, b->completed);
 		assert_int_equal(a->completed ? a->complete : 0, b->completed ? b->complete : 0);
+		assert_int_equal(a->first_of_folio, b->first_of_folio);
 	}
 	one->nr_episodes = other->nr_episodes = 0;
+}
+
+/* Two models that are to say the same. */
+static void open_pair(struct lab *one, struct lab *other, int round)
+{
+	lab_open(one, round & 1, round & 2);
+	lab_open(other, round & 1, round & 2);
+}
+
+static void close_pair(struct lab *one, struct lab *other)
+{
+	lab_close(one);
+	lab_close(other);
+	assert_same_episodes(one, other);
+}
+
+static void run_both(struct lab *one, struct lab *other, struct fault f)
+{
+	run(one, f);
+	run(other, f);
+	assert_same_outcome(&one->outcome, &other->outcome);
+	assert_same_episodes(one, other);
+}
+
+static void step_both(struct lab *one, struct lab *other, enum step_kind kind, uint64_t mm,
+		      uint64_t oldmm)
+{
+	step(one, kind, mm, oldmm);
+	step(other, kind, mm, oldmm);
+	assert_same_episodes(one, other);
 }
 
 /*
@@ -644,45 +707,96 @@ static void assert_same_episodes(struct lab *one, struct lab *other)
  */
 static void test_runs_change_nothing(void **state)
 {
-	uint64_t seed = 1, went_on = 0;
+	static const int orders[] = { 4, 5, 0, 0, NO_ALLOC };
+	uint64_t seed = 1, of_ptes = 0, of_folios = 0;
 
-	for (int round = 0; round < 500; round++) {
+	for (int round = 0; round < 5000; round++) {
 		struct lab runs, alone;
 		uint64_t page = 0;
 
-		lab_open(&runs, round & 1, round & 2);
-		lab_open(&alone, round & 1, round & 2);
+		open_pair(&runs, &alone, round);
+		populate_all(&runs, PARENT, orders[round % 5]);
+		populate_all(&alone, PARENT, orders[round % 5]);
 		for (int i = 0; i < 100; i++) {
 			uint64_t how = random_u64(&seed);
+			uint64_t mm = how >> 16 & 7 ? PARENT : CHILD;
 			struct fault f;
 
-			if (i < 2) {
-				f = write_fault(PARENT, 16 * i, 4);
-			} else if (i == 2 || how % 50 == 0) {
-				step(&runs, STEP_FORK, CHILD, PARENT);
-				step(&alone, STEP_FORK, CHILD, PARENT);
-				if (how % 100) {
-					step(&runs, STEP_MM_EXIT, CHILD, 0);
-					step(&alone, STEP_MM_EXIT, CHILD, 0);
-				}
+			if (i == 0 || how % 50 == 0) {
+				step_both(&runs, &alone, STEP_FORK, CHILD, PARENT);
+				if (how % 100)
+					step_both(&runs, &alone, STEP_MM_EXIT, CHILD, 0);
 				continue;
-			} else {
-				page = how % 8 ? (page + 1) % 32 : how / 8 % 32;
-				f = any_fault(&runs, &seed, page);
 			}
-			went_on += runs.model.run.map != NULL;
-			run(&runs, f);
-			run(&alone, f);
+			page = how % 8 ? (page + 1) % NR_PAGES : how / 8 % NR_PAGES;
+			f = any_fault(&runs, &seed, mm, page);
+			/* it copies a page, or shares it on */
+			if (mm == CHILD && how >> 20 & 1) {
+				f.allocated = true;
+				f.order = 0;
+			} else if (mm == CHILD) {
+				f.flags = 0;
+			}
+			f.pid = how >> 32 & 3;
+			f.entry = f.entry ? f.entry : runs.now;
+			f.exit = f.entry + 100 + (how >> 40 & 15);
+			/* as model_expect() does for a large model */
+			memory_prefetch(&runs.model.memory, f.cpu,
+					memory_find_mm(&runs.model.memory, mm), BASE / PAGE + page);
+			of_ptes += runs.model.run.kind == RUN_OF_PTES;
+			of_folios += runs.model.run.kind == RUN_OF_FOLIOS;
+			run_both(&runs, &alone, f);
 			step(&alone, STEP_UNCERTAIN, GRANDSON, 0);
 			runs.now = alone.now;
-			assert_same_outcome(&runs.outcome, &alone.outcome);
-			assert_same_episodes(&runs, &alone);
 		}
-		lab_close(&runs);
-		lab_close(&alone);
-		assert_same_episodes(&runs, &alone);
+		close_pair(&runs, &alone);
 	}
-	assert_true(went_on > 10000);
+	assert_true(of_ptes > 25000 && of_folios > 15000);
+}
+
+static void settle_all(struct memory *m)
+{
+	for (uint32_t i = 1; i < m->nr_mms; i++) {
+		if (m->mms[i].id)
+			memory_settle(m, i);
+	}
+}
+
+/*
+ * What a child borrows is as good as copied: the model says the same as one where all that is lent
+ * is copied after each step. Three mms fork, exit and fault at random, on small folios and large.
+ */
+static void test_loans_change_nothing(void **state)
+{
+	static const uint64_t mms[] = { PARENT, CHILD, GRANDSON };
+	static const int orders[] = { 4, 5, 0, 9 };
+	uint64_t seed = 1, lent = 0;
+
+	for (int round = 0; round < 800; round++) {
+		struct lab loans, copies;
+
+		open_pair(&loans, &copies, round);
+		populate_all(&loans, PARENT, orders[round / 4 % 4]);
+		populate_all(&copies, PARENT, orders[round / 4 % 4]);
+		for (int i = 0; i < 100; i++) {
+			uint64_t how = random_u64(&seed),
+				 mm = mms[how >> 8 & 3 ? how >> 16 & 1 : 2];
+			uint64_t page = (how >> 32) % NR_PAGES;
+
+			lent += loans.model.memory.nr_borrowed;
+			if (i == 0 || how % 16 == 0)
+				step_both(&loans, &copies, STEP_FORK, mms[(how >> 24) % 3], mm);
+			else if (how % 32 == 1)
+				step_both(&loans, &copies, STEP_MM_EXIT, mm, 0);
+			else
+				run_both(&loans, &copies, any_fault(&loans, &seed, mm, page));
+			settle_all(&copies.model.memory);
+			assert_int_equal(loans.model.memory.size, copies.model.memory.size);
+			assert_int_equal(copies.model.memory.nr_borrowed, 0);
+		}
+		close_pair(&loans, &copies);
+	}
+	assert_true(lent > 10000);
 }
 
 int main(void)
@@ -716,6 +830,7 @@ int main(void)
 		cmocka_unit_test(test_assumed_folio_size),
 		cmocka_unit_test(test_unknown_order_has_no_episodes),
 		cmocka_unit_test(test_runs_change_nothing),
+		cmocka_unit_test(test_loans_change_nothing),
 	};
 
 	return cmocka_run_group_tests_name("model", tests, NULL, NULL);

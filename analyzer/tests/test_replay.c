@@ -76,7 +76,7 @@ static enum pte_state state_of(char c)
 static void set_up(struct model *m, const struct write_fault_case *c)
 {
 	struct memory *memory = &m->memory;
-	uint32_t parent, child, map, copy;
+	uint32_t parent, map;
 
 	assert_int_equal(memory_reserve(memory, 4), 0);
 	parent = memory_add_mm(memory, PARENT);
@@ -86,9 +86,9 @@ static void set_up(struct model *m, const struct write_fault_case *c)
 	/* an extra reference is not seen: that the fault copied all the same is */
 	if (c->users == USED_BY_CHILD) {
 		assert_int_equal(memory_reserve(memory, 4), 0);
-		child = memory_add_mm(memory, CHILD);
-		copy = memory_map(memory, child, BASE / PAGE, 2, false, PTE_NONE);
-		memory_share(memory, map, copy);
+		memory_borrow(memory, memory_add_mm(memory, CHILD), parent);
+		memory_lend(memory, &memory->mappings[map]);
+		memory_settle(memory, parent);
 	}
 	for (uint32_t i = 0; i < 4; i++)
 		mapping_set_state(&memory->mappings[map], i, state_of(c->before[i]));
