@@ -5,7 +5,8 @@
  *	reuse	one busy CPU on a loop of the lab's reuse row: a process populates a range with 64K
  *		folios, forks, the child exits, the parent stores to every page once more
  *	random	CPUs that take turns in time, threads of one process that store to the pages of a
- *		range in random order, once to populate it and then again after each fork
+ *		range in random order, once to populate it and then again after each fork; or
+ *		those of a child that stays, beside its parent
  *
  * Prints how many events it wrote, as "events N".
  */
@@ -39,6 +40,7 @@ struct options {
 	unsigned int nr_cpus, nr_tasks;
 	unsigned int jitter_ns;
 	unsigned int nr_more; /* events that are not recorded */
+	bool child;
 };
 
 struct generator {
@@ -85,16 +87,21 @@ static unsigned int events_per_fault(bool populates)
 	return populates ? 5 : 3;
 }
 
+static void do_fork(struct trace_writer *w, struct tw_at *at, uint64_t mm, uint64_t child_mm)
+{
+	tw_dup_mmap_entry(w, *at, child_mm, mm);
+	at->ts += 200;
+	tw_dup_mmap_exit(w, *at, 0);
+	at->ts += 10;
+	tw_process_fork(w, *at, "gen", RESERVED_PID);
+}
+
 /* fork() and the exit of the child; pages of the parent are its own again, and read-only. */
 static void fork_and_exit(struct trace_writer *w, struct tw_at at, uint64_t mm, uint64_t child_mm)
 {
 	struct tw_at child = at;
 
-	tw_dup_mmap_entry(w, at, child_mm, mm);
-	at.ts += 200;
-	tw_dup_mmap_exit(w, at, 0);
-	at.ts += 10;
-	tw_process_fork(w, at, "gen", RESERVED_PID);
+	do_fork(w, &at, mm, child_mm);
 	child.pid = RESERVED_PID;
 	child.ts = at.ts + 100;
 	tw_process_exit(w, child, "gen", true);
@@ -151,7 +158,7 @@ static uint64_t shuffle(uint64_t value, uint64_t mask, unsigned int round)
 /* Round 0 populates, the others find their pages read-only after a fork at the start of each. */
 static int generate_random(struct trace_writer *w, unsigned int cpu, void *ctx)
 {
-	const struct generator *g = ctx;
+	struct generator copy = *(const struct generator *)ctx, *g = &copy;
 	const unsigned int nr_cpus = g->opt.nr_cpus;
 	const unsigned int tasks_here = (g->opt.nr_tasks + nr_cpus - 1 - cpu) / nr_cpus;
 	const uint64_t nr_folios = g->opt.range_size / PAGE_SIZE >> g->opt.order;
@@ -160,8 +167,15 @@ static int generate_random(struct trace_writer *w, unsigned int cpu, void *ctx)
 
 	for (unsigned int round = 0; nr < g->opt.nr_events && !tw_error(w); round++) {
 		ts += CPU_TURN_NS; /* the last faults of the round before end in here */
-		if (round && !cpu)
+		if (round == 1 && g->opt.child) {
+			struct tw_at at = TW_AT(cpu, ts, PID);
+
+			if (!cpu)
+				do_fork(w, &at, g->vma.mm, MM(1));
+			g->vma.mm = MM(1);
+		} else if (round && !g->opt.child && !cpu) {
 			fork_and_exit(w, TW_AT(cpu, ts, PID), g->vma.mm, MM(1));
+		}
 		ts += 1000;
 		for (uint64_t turn = 0; turn < turns; turn++, ts += CPU_TURN_NS) {
 			uint64_t i = turn * nr_cpus + cpu;
@@ -210,6 +224,7 @@ static void usage(FILE *to)
 	      "  -c, --cpus N             [1; random: 64]\n"
 	      "  -t, --tasks N            [1; random: 1000]\n"
 	      "  -j, --jitter NS          of the times in a fault, 1000 at most [0]\n"
+	      "  -C, --child              random: the child of one fork stays, and its pages are written\n"
 	      "  -m, --more N             formats of events that are not recorded, 2000 at most [0]\n"
 	      "  -z, --compression NAME   none (default), zstd or zlib\n"
 	      "  -f, --format 6|7         version of the file [7]\n"
@@ -253,6 +268,9 @@ static bool parse_option(int option, const char *arg, struct options *opt, struc
 		return parse_compression(arg, &config->compression);
 	case 'e':
 		config->big_endian = true;
+		return true;
+	case 'C':
+		opt->child = true;
 		return true;
 	}
 	if (!parse_number(arg, 1ULL << 40, &value) || (!value && option != 'o'))
@@ -338,6 +356,7 @@ int main(int argc, char **argv)
 		{ "cpus", required_argument, NULL, 'c' },
 		{ "tasks", required_argument, NULL, 't' },
 		{ "jitter", required_argument, NULL, 'j' },
+		{ "child", no_argument, NULL, 'C' },
 		{ "more", required_argument, NULL, 'm' },
 		{ "compression", required_argument, NULL, 'z' },
 		{ "format", required_argument, NULL, 'f' },
@@ -352,7 +371,7 @@ int main(int argc, char **argv)
 	bool order_given = false;
 	int option, err;
 
-	while ((option = getopt_long(argc, argv, "k:n:s:o:c:t:j:m:z:f:b:eh", longs, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "k:n:s:o:c:t:j:Cm:z:f:b:eh", longs, NULL)) != -1) {
 		if (option == 'h') {
 			usage(stdout);
 			return 0;
