@@ -21,7 +21,7 @@ enum step_kind {
 /* What `faults` hands to `model`. */
 struct step {
 	enum step_kind kind;
-	uint64_t mm, oldmm;  /* of others */
+	uint64_t mm, oldmm;  /* of the other kinds */
 	struct fault *fault; /* STEP_FAULT: of `faults`, until it is called again */
 };
 

@@ -36,7 +36,10 @@ static void play(struct timeline *t, uint64_t ts)
 	}
 	times[0] = ts;
 	t->losers[0] = stream;
-	/* who lost the last match is likely to be the next: have its record in the cache */
+	/*
+	 * Who lost the last match is likely to be the next: have its record in the cache. It is a
+	 * stream: leaves beyond them lose all their matches.
+	 */
 	__builtin_prefetch(t->streams[t->losers[t->nr_leaves > 1]].next.data);
 }
 
