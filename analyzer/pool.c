@@ -8,12 +8,19 @@
 #define FIRST_ROOM 256
 #define HUGE_SIZE  (2u << 20) /* from here on a huge page more or less does not matter */
 
+/* What is mapped for so many bytes: whole huge pages, which the kernel then aligns. */
+static size_t mapped_size(size_t size)
+{
+	return size < HUGE_SIZE ? size : (size + HUGE_SIZE - 1) & ~(size_t)(HUGE_SIZE - 1);
+}
+
 void *pool_resize(void *old, size_t old_size, size_t size)
 {
 	void *memory;
 
+	size = mapped_size(size);
 	if (old)
-		memory = mremap(old, old_size, size, MREMAP_MAYMOVE);
+		memory = mremap(old, mapped_size(old_size), size, MREMAP_MAYMOVE);
 	else
 		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			      0);
@@ -27,7 +34,7 @@ void *pool_resize(void *old, size_t old_size, size_t size)
 void pool_free(void *memory, size_t size)
 {
 	if (memory)
-		munmap(memory, size);
+		munmap(memory, mapped_size(size));
 }
 
 int pool_grow(void **pool, uint32_t *room, uint64_t need, size_t entry_size)
