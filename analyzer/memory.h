@@ -9,7 +9,7 @@
  *
  * Most children of fork() are soon gone again. So nothing is copied for one at first: it borrows
  * its parent's mappings, and a mapping is copied when either of the two is asked for it. Who asks
- * finds all as if it had been copied.
+ * finds all as if it had been copied; a child's mappings come in the order in which they were.
  */
 #ifndef MEMORY_H
 #define MEMORY_H

@@ -131,7 +131,8 @@ static void begin_run(struct model *m, const struct access *a, enum pte_state st
 	if (before->order) {
 		m->run.state = state;
 		episode_begin_run(m, a);
-	} else if (o->rule == WP_REUSE && a->fault->counted && before->order_known) {
+	} else if (o->rule == WP_REUSE && a->fault->counted && before->order_known &&
+		   !before->tally) {
 		m->run.kind = RUN_OF_FOLIOS;
 		m->run.mm = a->mm;
 		m->run.before = *before;
@@ -352,7 +353,8 @@ static inline bool next_folio(struct model *m, const struct fault *f)
 	struct mapping *map =
 		memory_expected(&m->memory, f->cpu, run->mm, f->address >> m->options.page_shift);
 
-	if (!map || !mapping_is_like(map, &run->before) || !memory_is_sole(&m->memory, map))
+	if (!map || !mapping_is_like(map, &run->before) || map->tally ||
+	    !memory_is_sole(&m->memory, map))
 		return false;
 	map->nibbles = run->after.nibbles;
 	map->classes = run->after.classes;

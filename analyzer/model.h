@@ -58,7 +58,7 @@ struct model {
 			  */
 	bool sees_rss;	 /* the same of counters */
 	uint64_t steps;	 /* so far */
-	uint64_t copied; /* bytes that forks have copied so far */
+	uint64_t copied; /* bytes that forks would have copied so far, had nothing been borrowed */
 	uint64_t untracked_forks;
 	int err; /* of the episode callback */
 };

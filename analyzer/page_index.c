@@ -27,7 +27,7 @@ static noinline int grow(struct page_index *x)
 {
 	struct page_index grown = { .room = x->room + x->room / 4, .nr = x->nr, .key = x->key };
 
-	if (grown.room > UINT32_MAX / 16)
+	if (x->room > UINT32_MAX / 16)
 		return -ENOMEM;
 	grown.slots = pool_resize(NULL, 0, grown.room * sizeof(*grown.slots));
 	if (!grown.slots)

@@ -80,8 +80,10 @@ static enum fault_class run(struct lab *lab, struct fault f)
 		f.exit = f.entry + 100;
 	f.latency = f.exit - f.entry;
 	f.has_exit = f.has_address = f.has_flags = f.has_ret = true;
-	f.vma_start = BASE;
-	f.vma_end = BASE + VMA_BYTES;
+	if (!f.vma_end) {
+		f.vma_start = BASE;
+		f.vma_end = BASE + VMA_BYTES;
+	}
 	if (!f.worker_ptes)
 		f.worker_ptes = -1;
 	s.fault = &f;
@@ -754,6 +756,30 @@ static void test_runs_change_nothing(void **state)
 	assert_true(of_ptes > 25000 && of_folios > 15000);
 }
 
+/*
+ * A page that was copied as one of a whole folio, into a VMA that has room for it alone, goes on
+ * with the folio's episode: its next fault ends none that others could be like.
+ */
+static void test_run_needs_an_episode(void **state)
+{
+	struct fault copy = write_fault(PARENT, 1, 4), unshare = write_fault(PARENT, 1, NO_ALLOC);
+	struct lab lab;
+
+	open_forked(&lab, 4);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	assert_int_equal(write_to(&lab, PARENT, 0, NO_ALLOC), CLASS_REUSE);
+	copy.vma_start = BASE + PAGE;
+	copy.vma_end = BASE + 2 * PAGE;
+	assert_int_equal(run(&lab, copy), CLASS_COW);
+	unshare.flags = FAULT_FLAG_UNSHARE;
+	assert_int_equal(run(&lab, unshare), CLASS_UNSHARE);
+	lab.nr_episodes = 0;
+	assert_int_equal(write_to(&lab, PARENT, 1, NO_ALLOC), CLASS_REUSE);
+	assert_int_equal(lab.nr_episodes, 0);
+	assert_int_equal(lab.model.run.kind, RUN_NONE);
+	lab_close(&lab);
+}
+
 static void settle_all(struct memory *m)
 {
 	for (uint32_t i = 1; i < m->nr_mms; i++) {
@@ -830,6 +856,7 @@ int main(void)
 		cmocka_unit_test(test_assumed_folio_size),
 		cmocka_unit_test(test_unknown_order_has_no_episodes),
 		cmocka_unit_test(test_runs_change_nothing),
+		cmocka_unit_test(test_run_needs_an_episode),
 		cmocka_unit_test(test_loans_change_nothing),
 	};
 
