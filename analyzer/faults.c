@@ -195,11 +195,8 @@ static bool has_lost(const struct faults *f, const struct task *t, uint32_t cpu)
 /* The task of @pid, which has come to @cpu, or has events behind a loss. */
 static noinline struct task *arrive(struct faults *f, int32_t pid, uint32_t cpu)
 {
-	struct task *t;
+	struct task *t = know_cpu(f, cpu) < 0 ? NULL : find_task(f, pid);
 
-	if (unlikely(cpu >= f->nr_cpus) && know_cpu(f, cpu) < 0)
-		return NULL;
-	t = find_task(f, pid);
 	if (!t)
 		return NULL;
 	f->cpus[cpu].task = t;

@@ -320,11 +320,6 @@ static inline bool are_alike(const struct fault *a, const struct fault *b)
 	       a->worker_ptes == b->worker_ptes && a->order == b->order && a->rss == b->rss;
 }
 
-static uint64_t resolved_at(const struct fault *f)
-{
-	return f->has_exit ? f->exit : f->entry;
-}
-
 /* The fault is the next of the run's folio, if its PTE is as those before it were. */
 static inline bool next_pte(struct model *m, const struct fault *f)
 {

@@ -20,11 +20,6 @@ void access_set_folio(struct access *a, const struct mapping *map)
 	key->level = map->pmd ? LEVEL_PMD : LEVEL_PTE;
 }
 
-static uint64_t resolved_at(const struct fault *f)
-{
-	return f->has_exit ? f->exit : f->entry;
-}
-
 static bool fits_vma(const struct model *m, const struct access *a, uint64_t vpn,
 		     unsigned int order)
 {

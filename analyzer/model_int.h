@@ -39,6 +39,12 @@ static inline bool was_absent(const struct fault *f)
 	return f->has_error_code && !(f->error_code & X86_PF_PROT);
 }
 
+/* When what the fault resolved was there, as far as the recording shows it. */
+static inline uint64_t resolved_at(const struct fault *f)
+{
+	return f->has_exit ? f->exit : f->entry;
+}
+
 /* --- model_episode.c --- */
 
 /*
