@@ -54,24 +54,45 @@ const char *ringbuf_load(struct ringbuf *rb, const struct page_layout *l, const 
 int ringbuf_next_any(struct ringbuf *rb, struct record *r);
 
 /*
- * The next record: 1, 0 at the end of the page, -1 when what follows cannot be an event. Nearly all
- * are short events of this machine's own byte order: their few steps are worth to be inlined.
+ * Whether this is the header of a short event, as nearly all are: the few steps that those take are
+ * worth to be inlined.
  */
-static inline int ringbuf_next(struct ringbuf *rb, struct record *r)
+static inline bool ringbuf_is_short(uint32_t header)
 {
-	uint32_t header, words;
+	return likely((header & 31) - 1 < RINGBUF_FAST_WORDS);
+}
 
-	if (unlikely(rb->pos >= rb->fast_end))
-		return ringbuf_next_any(rb, r);
-	__builtin_prefetch(rb->pos + RINGBUF_AHEAD);
-	header = read_u32(rb->pos, false);
-	words = header & 31;
-	if (unlikely(words - 1 >= RINGBUF_FAST_WORDS))
-		return ringbuf_next_any(rb, r);
+/* Take in the short event that has this header and lies in front of fast_end. */
+static inline void ringbuf_take_short(struct ringbuf *rb, uint32_t header, struct record *r)
+{
+	uint32_t size = 4 * (header & 31);
+
 	r->ts = rb->ts += header >> 5;
 	r->data = rb->pos + 4;
-	r->size = 4 * words;
-	rb->pos += 4 + 4 * words;
+	r->size = size;
+	rb->pos += 4 + size;
+}
+
+/*
+ * The header of the next event, where that is of this machine's own byte order and has room for a
+ * short one; else 0, which is none of a short event.
+ */
+static inline uint32_t ringbuf_header(const struct ringbuf *rb)
+{
+	if (unlikely(rb->pos >= rb->fast_end))
+		return 0;
+	__builtin_prefetch(rb->pos + RINGBUF_AHEAD);
+	return read_u32(rb->pos, false);
+}
+
+/* The next record: 1, 0 at the end of the page, -1 when what follows cannot be an event. */
+static inline int ringbuf_next(struct ringbuf *rb, struct record *r)
+{
+	uint32_t header = ringbuf_header(rb);
+
+	if (!ringbuf_is_short(header))
+		return ringbuf_next_any(rb, r);
+	ringbuf_take_short(rb, header, r);
 	return 1;
 }
 

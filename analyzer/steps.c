@@ -152,9 +152,9 @@ static int open_timeline(struct steps *s)
 
 	if (s->tf.header_page.text)
 		err = page_layout_parse(&s->layout, &s->tf.header_page, &s->tf.damages);
-	if (err)
-		return err == -EBADMSG ? 0 : err;
-	return timeline_open(&s->timeline, &s->tf, &s->layout);
+	if (err && err != -EBADMSG)
+		return err;
+	return timeline_open(&s->timeline, &s->tf, err ? NULL : &s->layout);
 }
 
 int steps_open(struct steps *s, const char *path, const struct steps_options *options,

@@ -9,39 +9,10 @@
 #include "compiler.h"
 #include "timeline.h"
 
-/* Stands behind all records, of which those from LAST_TIME on are of one time. */
-#define NO_RECORD (UINT64_MAX - 1)
-#define LAST_TIME (UINT64_MAX - 2)
-
-/*
- * The winner plays its matches again with the time @ts of its next record, from its leaf to the
- * root. Streams of a left child come before those of the right one when times are equal.
+/* Times of a player that are none: it is a stream without a record, or too late for the tournament.
  */
-static void play(struct timeline *t, uint64_t ts)
-{
-	uint64_t *const times = t->times, loser;
-	uint32_t stream = t->losers[0], other;
-	size_t child = stream + t->nr_leaves, node;
-
-	for (; child > 1; child = node) {
-		node = child / 2;
-		loser = times[node];
-		if (loser > ts || (loser == ts && !(child & 1)))
-			continue;
-		times[node] = ts;
-		ts = loser;
-		other = t->losers[node];
-		t->losers[node] = stream;
-		stream = other;
-	}
-	times[0] = ts;
-	t->losers[0] = stream;
-	/*
-	 * Who lost the last match is likely to be the next: have its record in the cache. It is a
-	 * stream: leaves beyond them lose all their matches.
-	 */
-	__builtin_prefetch(t->streams[t->losers[t->nr_leaves > 1]].next.data);
-}
+#define TIME_NONE(t)  (UINT64_MAX >> (t)->stream_bits)
+#define TIME_LATER(t) (TIME_NONE(t) - 1)
 
 /* Begin the stream's next page that is whole. Returns 0 at the end of its data. */
 static int next_page(struct timeline *t, struct stream *s)
@@ -101,21 +72,93 @@ static inline int read_next(struct timeline *t, struct stream *s)
 	return likely(ret == 1) || turn_page(t, s, ret);
 }
 
-static int advance(struct timeline *t, struct stream *s)
+static noinline uint64_t converted(const struct timeline *t, const struct stream *s, uint64_t ts)
 {
-	int has_next = read_next(t, s);
-
-	if (has_next && unlikely(t->convert))
-		s->next.ts = trace_clock_convert(&t->tf->clock, s->next.cpu, s->next.ts);
-	return has_next;
+	return trace_clock_convert(&t->tf->clock, s->next.cpu, ts);
 }
 
-/* Where the stream's next record, if there is one, stands among the others'. */
-static uint64_t place(const struct stream *s, int has_next)
+static void advance(struct timeline *t, struct stream *s)
 {
-	if (!has_next)
-		return NO_RECORD;
-	return s->next.ts < LAST_TIME ? s->next.ts : LAST_TIME;
+	s->ended = !read_next(t, s);
+	if (s->ended)
+		return;
+	if (t->convert)
+		s->next.ts = converted(t, s, s->next.ts);
+	s->header = ringbuf_header(&s->page);
+}
+
+/*
+ * The player of a stream whose next record is of time @ts. Time that goes back is as early as can
+ * be: only who has just won can go back, and wins again.
+ */
+static uint64_t player_of(const struct timeline *t, uint32_t stream, uint64_t ts)
+{
+	uint64_t time = ts - t->base;
+
+	if (unlikely(time >= TIME_LATER(t)))
+		time = ts < t->base ? 0 : TIME_LATER(t);
+	return time << t->stream_bits | stream;
+}
+
+/* The same of a stream that may have no record any more, or not exist. */
+static uint64_t any_player_of(const struct timeline *t, uint32_t stream)
+{
+	if (stream < t->nr_streams && !t->streams[stream].ended)
+		return player_of(t, stream, t->streams[stream].next.ts);
+	return TIME_NONE(t) << t->stream_bits | stream;
+}
+
+/*
+ * The stream that won plays its matches again, as @player, from its leaf to the root. Nobody can
+ * foresee who wins them, so none is a branch.
+ */
+static void play(struct timeline *t, uint32_t stream, uint64_t player)
+{
+	uint64_t *const players = t->players;
+
+	for (size_t node = (stream + t->nr_leaves) / 2; node; node /= 2) {
+		uint64_t other = players[node];
+
+		players[node] = other > player ? other : player;
+		player = other > player ? player : other;
+	}
+	players[0] = player;
+	/* it is a stream: leaves beyond them win only against each other */
+	__builtin_prefetch(t->streams[player & (t->nr_leaves - 1)].next.data);
+}
+
+/* The first matches: each node keeps its loser and passes its winner up. */
+static uint64_t play_first(struct timeline *t, size_t node)
+{
+	uint64_t left, right;
+
+	if (node >= t->nr_leaves)
+		return any_player_of(t, node - t->nr_leaves);
+	left = play_first(t, 2 * node);
+	right = play_first(t, 2 * node + 1);
+	t->players[node] = left > right ? left : right;
+	return left > right ? right : left;
+}
+
+/* Begin a tournament of times from the next record on. Returns false where there is none. */
+static noinline bool begin_tournament(struct timeline *t)
+{
+	/* time in front of its base may not wrap around and seem to be behind it */
+	uint64_t base = UINT64_MAX - TIME_LATER(t) + 1;
+	bool has_next = false;
+
+	for (size_t i = 0; i < t->nr_streams; i++) {
+		const struct stream *s = &t->streams[i];
+
+		if (s->ended)
+			continue;
+		has_next = true;
+		if (s->next.ts < base)
+			base = s->next.ts;
+	}
+	t->base = base;
+	t->players[0] = play_first(t, 1);
+	return has_next;
 }
 
 /* Where header_page and the option disagree: it is about the top instance, the option about its
@@ -128,29 +171,6 @@ static struct page_layout buffer_layout(const struct page_layout *layout,
 	if (*b->name && b->page_size > own.data_offset)
 		own.page_size = b->page_size;
 	return own;
-}
-
-/* The first matches: each node keeps its loser and passes its winner up, whose time is *ts. */
-static uint32_t play_first(struct timeline *t, size_t node, uint64_t *ts)
-{
-	uint32_t left, right;
-	uint64_t right_ts;
-
-	if (node >= t->nr_leaves) {
-		uint32_t stream = node - t->nr_leaves;
-		struct stream *s = &t->streams[stream];
-
-		*ts = stream < t->nr_streams ? place(s, advance(t, s)) : NO_RECORD;
-		return stream;
-	}
-	left = play_first(t, 2 * node, ts);
-	right = play_first(t, 2 * node + 1, &right_ts);
-	t->times[node] = right_ts < *ts ? *ts : right_ts;
-	t->losers[node] = right_ts < *ts ? left : right;
-	if (right_ts >= *ts)
-		return left;
-	*ts = right_ts;
-	return right;
 }
 
 static void open_streams(struct timeline *t)
@@ -169,7 +189,12 @@ static void open_streams(struct timeline *t)
 			s->next.cpu = b->cpus[j].cpu;
 		}
 	}
-	t->losers[0] = play_first(t, 1, &t->times[0]);
+	if (t->nr_streams == 1 && !t->convert) {
+		t->only = t->current = t->streams;
+		return;
+	}
+	for (size_t i = 0; i < t->nr_streams; i++)
+		advance(t, &t->streams[i]);
 }
 
 /* Whether anything of it has to be unpacked. */
@@ -185,19 +210,22 @@ static bool has_chunks(const struct tracefile *tf)
 int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_layout *layout)
 {
 	*t = (struct timeline){ .tf = tf, .convert = !trace_clock_is_identity(&tf->clock) };
-	for (size_t i = 0; i < tf->nr_buffers; i++)
+	for (size_t i = 0; i < tf->nr_buffers && layout; i++)
 		t->nr_streams += tf->buffers[i].nr_cpus;
 	t->layouts = calloc(tf->nr_buffers + 1, sizeof(*t->layouts));
 	t->streams =
 		aligned_alloc(alignof(struct stream), (t->nr_streams + 1) * sizeof(*t->streams));
 	if (t->streams)
 		memset(t->streams, 0, (t->nr_streams + 1) * sizeof(*t->streams));
-	for (t->nr_leaves = 1; t->nr_leaves < t->nr_streams;)
-		t->nr_leaves *= 2;
-	t->times = calloc(t->nr_leaves, sizeof(*t->times));
-	t->losers = calloc(t->nr_leaves, sizeof(*t->losers));
-	if (!t->layouts || !t->streams || !t->times || !t->losers)
+	while (1u << t->stream_bits < t->nr_streams)
+		t->stream_bits++;
+	t->nr_leaves = 1u << t->stream_bits;
+	t->players = malloc(t->nr_leaves * sizeof(*t->players));
+	if (!t->layouts || !t->streams || !t->players)
 		return -ENOMEM;
+	t->players[0] = TIME_NONE(t) << t->stream_bits; /* no tournament has begun */
+	if (!layout)
+		return 0;
 	for (size_t i = 0; i < tf->nr_buffers; i++)
 		t->layouts[i] = buffer_layout(layout, &tf->buffers[i]);
 	if (has_chunks(tf))
@@ -206,64 +234,93 @@ int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_la
 	return 0;
 }
 
-/* Whether there is a record: then the winner's is the next. */
-static bool take_winner(struct timeline *t)
+/* Read the record that was left behind. */
+static noinline void catch_up(struct timeline *t)
 {
-	bool has_next = t->losers && t->times[0] != NO_RECORD;
+	uint32_t stream = t->late - t->streams;
 
-	t->current = has_next ? &t->streams[t->losers[0]] : NULL;
-	if (t->nr_leaves == 1 && !t->convert)
-		t->only = t->current;
-	return has_next;
+	advance(t, t->late);
+	t->late = NULL;
+	play(t, stream, any_player_of(t, stream));
 }
 
-/* Whether there is a record, of whatever stream. */
-static bool next_of_all(struct timeline *t)
+/* There is no record behind the one of time @ts. */
+static noinline void end_at(struct timeline *t, uint64_t ts)
 {
-	struct stream *s = t->current;
+	if (t->current)
+		t->last = ts;
+	t->only = t->current = NULL;
+}
 
-	if (unlikely(!s))
-		return !t->records && take_winner(t);
+/*
+ * The next record, of whatever stream. Whose comes then is found out at once: that takes a while,
+ * but whoever asks need not wait for it.
+ */
+static const struct record *next_of_all(struct timeline *t)
+{
+	struct stream *s;
+	uint32_t stream;
+	uint64_t ts;
+
+	if (unlikely(t->late != NULL))
+		catch_up(t);
+	if (unlikely(t->players[0] >> t->stream_bits >= TIME_LATER(t)) && !begin_tournament(t)) {
+		end_at(t, t->now.ts);
+		return NULL;
+	}
+	stream = t->players[0] & (t->nr_leaves - 1);
+	s = t->current = &t->streams[stream];
+	t->now = s->next;
+	t->records++;
 	s->next.begins_page = s->next.after_loss = false;
-	play(t, place(s, advance(t, s)));
-	if (likely(take_winner(t)))
-		return true;
-	t->last = s->next.ts;
-	return false;
+	if (!ringbuf_is_short(s->header)) {
+		/* this record may lie in memory that the next one is read into */
+		t->late = s;
+		return &t->now;
+	}
+	ts = s->page.ts + (s->header >> 5);
+	if (unlikely(t->convert))
+		ts = converted(t, s, ts);
+	play(t, stream, player_of(t, stream, ts));
+	ringbuf_take_short(&s->page, s->header, &s->next);
+	s->next.ts = ts;
+	s->header = ringbuf_header(&s->page);
+	return &t->now;
 }
 
-const struct record *timeline_next(struct timeline *t)
+/* The same where there is but one. */
+static const struct record *next_of_one(struct timeline *t)
 {
 	struct stream *s = t->only;
 
-	if (likely(s != NULL)) {
-		s->next.begins_page = s->next.after_loss = false;
-		if (unlikely(!read_next(t, s))) {
-			t->last = s->next.ts;
-			t->only = t->current = NULL;
-			return NULL;
-		}
-	} else {
-		if (!next_of_all(t))
-			return NULL;
-		s = t->current;
+	s->next.begins_page = s->next.after_loss = false;
+	if (unlikely(!read_next(t, s))) {
+		s->ended = true;
+		end_at(t, s->next.ts);
+		return NULL;
 	}
 	t->records++;
 	return &s->next;
 }
 
+const struct record *timeline_next(struct timeline *t)
+{
+	return likely(t->only != NULL) ? next_of_one(t) : next_of_all(t);
+}
+
 size_t timeline_stream(const struct timeline *t)
 {
-	return t->losers[0];
+	return t->current - t->streams;
 }
 
 uint64_t timeline_offset(const struct timeline *t)
 {
 	const struct stream *s = t->current;
+	const struct record *record = t->only ? &s->next : &t->now;
 
 	if (!s)
 		return 0;
-	return s->page_offset + (s->pages.compressed ? 0 : s->next.data - s->page_start);
+	return s->page_offset + (s->pages.compressed ? 0 : record->data - s->page_start);
 }
 
 double timeline_done(const struct timeline *t)
@@ -282,7 +339,6 @@ void timeline_close(struct timeline *t)
 	ahead_close(&t->ahead);
 	free(t->streams);
 	free(t->layouts);
-	free(t->times);
-	free(t->losers);
+	free(t->players);
 	*t = (struct timeline){ 0 };
 }

@@ -11,10 +11,13 @@
 /* One CPU of one buffer. What each record needs stands in front, in one cache line. */
 struct stream {
 	struct record next; /* its next record, time converted */
+	/* of the event behind that, where it is short, and there is more than one stream */
+	uint32_t header;
 	struct ringbuf page;
 	const struct page_layout *layout;
 	uint64_t page_offset;
 	const uint8_t *page_start;
+	bool ended; /* has no record any more */
 	struct pages pages;
 } __attribute__((__aligned__(64)));
 
@@ -25,16 +28,19 @@ struct timeline {
 	struct stream *streams;	     /* owned */
 	size_t nr_streams;
 	/*
-	 * A tree of losers: [n] is which stream lost the match at node n, whose players come up
-	 * from nodes 2n and 2n + 1, and the time of its next record; the streams are the leaves,
-	 * from nr_leaves on. [0] is the winner.
+	 * A tree of losers: [n] is who lost the match at node n, whose players come up from nodes
+	 * 2n and 2n + 1; the streams are the leaves, from nr_leaves on. [0] is the winner. A player
+	 * is the time of a stream's next record, counted from `base`, above the stream's number.
 	 */
-	uint32_t *losers;	 /* owned */
-	uint64_t *times;	 /* owned */
-	size_t nr_leaves;	 /* a power of two */
+	uint64_t *players;	  /* owned */
+	size_t nr_leaves;	  /* 2^stream_bits */
+	unsigned int stream_bits; /* of a player */
+	uint64_t base;
 	bool convert;		 /* time stamps change */
+	struct record now;	 /* handed out last, where there is more than one stream */
 	struct stream *current;	 /* whose record was handed out last; NULL: none, or the end */
-	struct stream *only;	 /* the same where there is no other, and no time changes */
+	struct stream *late;	 /* the same, where its next record was not read yet, else NULL */
+	struct stream *only;	 /* there is no other, and no time changes; NULL: or it has ended */
 	uint64_t last;		 /* at the end, the time of the last record */
 	uint64_t records;	 /* handed out */
 	uint64_t lost;		 /* events, where pages count them */
@@ -42,8 +48,9 @@ struct timeline {
 };
 
 /*
- * Start at the first record of @tf, whose header_page is @layout. 0 or -ENOMEM; timeline_close() is
- * due in either case. Damage that is met is noted in tf->damages.
+ * Start at the first record of @tf, whose header_page is @layout; NULL: it has none, and so nothing
+ * can be read. 0 or -ENOMEM; timeline_close() is due in either case. Damage that is met is noted in
+ * tf->damages.
  */
 int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_layout *layout);
 

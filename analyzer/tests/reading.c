@@ -57,12 +57,8 @@ static void read_events(struct reading *r, struct tracefile *tf, const struct pa
 			add_stream(r, tf->buffers[i].name, tf->buffers[i].cpus[j].cpu);
 	if (timeline_open(&t, tf, layout))
 		abort();
-	while ((record = timeline_next(&t))) {
-		const struct stream *s =
-			(const void *)((const char *)record - offsetof(struct stream, next));
-
-		add_record(r, &r->streams[s - t.streams], record);
-	}
+	while ((record = timeline_next(&t)))
+		add_record(r, &r->streams[timeline_stream(&t)], record);
 	timeline_close(&t);
 }
 

@@ -41,7 +41,7 @@ struct ours {
 	struct page_layout layout;
 	struct timeline timeline;
 	const struct event_format *by_id[NR_IDS];
-	const struct record *last; /* in time order */
+	size_t last_stream; /* whose record came last */
 	uint64_t last_ts;
 };
 
@@ -78,17 +78,15 @@ static void ours_close(struct ours *o, const char *file)
 static const struct record *ours_next(struct ours *o, size_t *stream)
 {
 	const struct record *r = timeline_next(&o->timeline);
-	const struct stream *s;
 
 	if (!r)
 		return NULL;
-	s = (const struct stream *)((const char *)r - offsetof(struct stream, next));
-	*stream = s - o->timeline.streams;
+	*stream = timeline_stream(&o->timeline);
 	/* The merge keeps time in order; one CPU may go back by an absolute stamp. */
-	if (r != o->last && r->ts < o->last_ts)
+	if (*stream != o->last_stream && r->ts < o->last_ts)
 		fail_msg("time goes back from %llu to %llu", (unsigned long long)o->last_ts,
 			 (unsigned long long)r->ts);
-	o->last = r;
+	o->last_stream = *stream;
 	o->last_ts = r->ts;
 	return r;
 }
