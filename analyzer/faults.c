@@ -32,6 +32,37 @@ static struct task_slot *slot_of(const struct faults *f, int32_t pid)
 	return &f->slots[i];
 }
 
+static noinline int grow_cpus(struct faults *f, uint32_t cpu)
+{
+	size_t nr = f->nr_cpus ? f->nr_cpus : 1;
+	struct on_cpu *cpus;
+
+	while (nr <= cpu)
+		nr *= 2;
+	cpus = reallocarray(f->cpus, nr, sizeof(*cpus));
+	if (!cpus)
+		return -ENOMEM;
+	for (size_t i = f->nr_cpus; i < nr; i++)
+		cpus[i] = (struct on_cpu){ 0 };
+	f->cpus = cpus;
+	f->nr_cpus = nr;
+	return 0;
+}
+
+/* Make room for what is known of @cpu. 0 or -ENOMEM. */
+static inline int know_cpu(struct faults *f, uint32_t cpu)
+{
+	return likely(cpu < f->nr_cpus) ? 0 : grow_cpus(f, cpu);
+}
+
+/* Which task is where has to be looked up anew. */
+static void forget_places(struct faults *f)
+{
+	f->last = NULL;
+	for (size_t i = 0; i < f->nr_cpus; i++)
+		f->cpus[i].task = NULL;
+}
+
 /* Twice the room for tasks, which moves them. 0 or -ENOMEM. */
 static int grow(struct faults *f)
 {
@@ -49,27 +80,26 @@ static int grow(struct faults *f)
 	f->room *= 2;
 	for (size_t i = 0; i < f->nr_tasks; i++)
 		*slot_of(f, tasks[i].pid) = (struct task_slot){ tasks[i].pid, i + 1 };
-	f->last = NULL;
-	for (size_t i = 0; i < f->nr_cpus; i++)
-		f->cpus[i].task = NULL;
+	forget_places(f);
 	return 0;
 }
 
-/* The task of @pid, made when it is new; NULL when out of memory. Moves the others. */
-static struct task *find_task(struct faults *f, int32_t pid)
+/* A new task; NULL when out of memory. Moves the others. */
+static noinline struct task *add_task(struct faults *f, int32_t pid)
 {
-	struct task_slot *slot = slot_of(f, pid);
-
-	if (slot->task)
-		return &f->tasks[slot->task - 1];
-	if (f->nr_tasks == f->room) {
-		if (grow(f) < 0)
-			return NULL;
-		slot = slot_of(f, pid);
-	}
+	if (f->nr_tasks == f->room && grow(f) < 0)
+		return NULL;
 	f->tasks[f->nr_tasks++] = (struct task){ .pid = pid };
-	*slot = (struct task_slot){ pid, f->nr_tasks };
+	*slot_of(f, pid) = (struct task_slot){ pid, f->nr_tasks };
 	return &f->tasks[f->nr_tasks - 1];
+}
+
+/* The task of @pid, added when it is new; NULL when out of memory. */
+static inline struct task *find_task(struct faults *f, int32_t pid)
+{
+	uint32_t task = slot_of(f, pid)->task;
+
+	return likely(task) ? &f->tasks[task - 1] : add_task(f, pid);
 }
 
 static struct mm_users *users_of(struct faults *f, uint64_t mm)
@@ -166,26 +196,6 @@ static noinline void drop_frames(struct faults *f, struct task *t)
 	t->retry = NULL;
 }
 
-/* Make room for what is known of @cpu. 0 or -ENOMEM. */
-static int know_cpu(struct faults *f, uint32_t cpu)
-{
-	size_t nr = f->nr_cpus ? f->nr_cpus : 1;
-	struct on_cpu *cpus;
-
-	if (cpu < f->nr_cpus)
-		return 0;
-	while (nr <= cpu)
-		nr *= 2;
-	cpus = reallocarray(f->cpus, nr, sizeof(*cpus));
-	if (!cpus)
-		return -ENOMEM;
-	for (size_t i = f->nr_cpus; i < nr; i++)
-		cpus[i] = (struct on_cpu){ 0 };
-	f->cpus = cpus;
-	f->nr_cpus = nr;
-	return 0;
-}
-
 /* Whether events of @cpu were lost after the task's last event. */
 static bool has_lost(const struct faults *f, const struct task *t, uint32_t cpu)
 {
@@ -214,7 +224,7 @@ static inline struct task *switch_task(struct faults *f, int32_t pid, uint32_t c
 {
 	struct task *t = likely(cpu < f->nr_cpus) ? f->cpus[cpu].task : NULL;
 
-	if (!t || t->pid != pid || t->losses_seen != f->losses_total)
+	if (!t || t->pid != pid)
 		t = arrive(f, pid, cpu);
 	f->last = t;
 	return t;
@@ -237,7 +247,7 @@ int faults_lost(struct faults *f, uint32_t cpu)
 	if (know_cpu(f, cpu) < 0)
 		return -ENOMEM;
 	f->cpus[cpu].loss = ++f->losses_total;
-	f->last = NULL;
+	forget_places(f);
 	return 0;
 }
 
