@@ -135,6 +135,7 @@ static void begin_run(struct model *m, const struct access *a, enum pte_state st
 		   !before->tally) {
 		m->run.kind = RUN_OF_FOLIOS;
 		m->run.mm = a->mm;
+		m->run.outcome.whole = &m->ended;
 		m->run.before = *before;
 		m->run.after = *a->map;
 	}
@@ -525,7 +526,7 @@ int model_step(struct model *m, const struct step *s, struct outcome *o)
 {
 	if (s->kind == STEP_FAULT && goes_on(m, s->fault, o)) {
 		m->steps++;
-		return m->err;
+		return 0;
 	}
 	return model_predict(m, s, NULL, o);
 }

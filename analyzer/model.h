@@ -25,7 +25,10 @@ struct model_options {
 	 * one, and this one is told what that made of it: see model_predict().
 	 */
 	const struct policy *policy; /* NULL: as recorded */
-	/* Called with each episode that has ended and had counted faults. 0 or -errno. */
+	/*
+	 * Called with each episode that has ended and had counted faults, but for those that come
+	 * with an outcome. 0 or -errno.
+	 */
 	int (*episode)(void *ctx, const struct episode *e);
 	void *ctx;
 };
@@ -53,7 +56,8 @@ struct model {
 	struct model_options options;
 	struct memory memory;
 	struct model_run run;
-	struct episode ended; /* the one that has ended last */
+	struct episode
+		ended;	 /* the one that has ended last: of OF_FOLIOS what an outcome points to */
 	bool sees_alloc; /* the recording has allocations: none inside a fault means none was made
 			  */
 	bool sees_rss;	 /* the same of counters */

@@ -63,7 +63,7 @@ static uint64_t time_to(const struct fault *f, uint64_t first)
 
 void episode_again(struct model *m, const struct mapping *map, const struct fault *f)
 {
-	struct episode *e = &m->ended;
+	struct episode *e = &m->ended; /* which the outcome has */
 
 	e->address = map->vpn << m->options.page_shift;
 	e->first = f->entry;
@@ -71,8 +71,6 @@ void episode_again(struct model *m, const struct mapping *map, const struct faul
 	e->latency = f->latency;
 	if (e->completed)
 		e->complete = time_to(f, f->entry);
-	if (!m->err)
-		m->err = m->options.episode(m->options.ctx, e);
 }
 
 /* The mapping's episode ends: what its classes have cost is known. */

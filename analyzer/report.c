@@ -15,6 +15,14 @@ struct reader {
 	bool told; /* there is a filter, or who is to be called */
 };
 
+/* Tell of an episode that passes the filters. */
+static int tell_episode(struct reader *r, const struct episode *e)
+{
+	const struct report_options *o = r->options;
+
+	return o->episode ? o->episode(o->ctx, e, comms_find(&r->steps.comms, e->pid)) : 0;
+}
+
 static int take_episode(void *ctx, const struct episode *e)
 {
 	struct reader *r = ctx;
@@ -24,9 +32,7 @@ static int take_episode(void *ctx, const struct episode *e)
 	if (filter && !filter_key(filter, &e->key))
 		return 0;
 	err = summary_add_episode(&r->rec->summary, e);
-	if (!err && r->options->episode)
-		err = r->options->episode(r->options->ctx, e, comms_find(&r->steps.comms, e->pid));
-	return err;
+	return err ? err : tell_episode(r, e);
 }
 
 /* Tell of the step, and count its fault, where the user asks for more than all faults. */
@@ -35,13 +41,15 @@ static noinline int tell_step(struct reader *r, const struct step *step, const s
 	const struct filter *filter = r->options->steps.filter;
 	const struct fault *f = step->fault;
 	int err = 0;
+	bool passes =
+		step->kind == STEP_FAULT && f->counted && (!filter || filter_key(filter, &o->key));
 
-	if (r->options->step)
+	if (passes && o->whole)
+		err = tell_episode(r, o->whole);
+	if (!err && r->options->step)
 		err = r->options->step(r->options->ctx, &r->steps, step, o);
-	if (err || step->kind != STEP_FAULT || !f->counted)
+	if (err || !passes)
 		return err;
-	if (filter && !filter_key(filter, &o->key))
-		return 0;
 	err = summary_add_fault(&r->rec->summary, f, o);
 	if (!err && r->options->fault)
 		err = r->options->fault(r->options->ctx, f, o, comms_find(&r->steps.comms, f->pid));
@@ -86,7 +94,8 @@ int report_read(const char *path, const struct report_options *options, struct r
 {
 	struct reader r = { .options = options,
 			    .rec = rec,
-			    .told = options->steps.filter || options->step || options->fault };
+			    .told = options->steps.filter || options->step || options->fault ||
+				    options->episode };
 	int err, close_err;
 
 	err = steps_open(&r.steps, path, &options->steps, rec, reason);
@@ -97,6 +106,8 @@ int report_read(const char *path, const struct report_options *options, struct r
 	close_err = steps_close(&r.steps);
 	if (!err)
 		err = close_err;
+	if (!err)
+		err = summary_settle(&rec->summary);
 	if (err && !*reason)
 		*reason = strerror(-err);
 	summary_sort(&rec->summary);

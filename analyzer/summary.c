@@ -83,6 +83,29 @@ const struct summary_row *summary_find(const struct summary *s, const struct fau
 	return place ? s->rows[place - 1] : NULL;
 }
 
+static void count_episode(struct summary_row *row, const struct episode *e)
+{
+	row->episodes++;
+	row->folios += e->first_of_folio;
+	row->ptes += e->ptes;
+	row->ptes_touched += e->ptes_touched;
+	row->ptes_resolved += e->ptes_resolved;
+	if (e->timed)
+		row->timed_ptes += e->ptes_resolved;
+	if (e->waste_known && resolved_is_all(&e->key, e->ptes_resolved, e->ptes))
+		row->waste_ptes += e->waste_ptes;
+	else if (e->ptes_resolved)
+		row->waste_unknown = true;
+}
+
+/* A fault that was all of an episode: its latency stands for both until summary_settle(). */
+static noinline int add_whole(struct summary_row *row, const struct fault *f,
+			      const struct episode *e)
+{
+	count_episode(row, e);
+	return f->has_exit ? hist_add(&row->whole, f->latency, 1) : 0;
+}
+
 flatten int summary_add_fault(struct summary *s, const struct fault *f, const struct outcome *o)
 {
 	struct summary_row *row;
@@ -93,7 +116,9 @@ flatten int summary_add_fault(struct summary *s, const struct fault *f, const st
 	row = summary_row(s, &o->key);
 	if (!row)
 		return -ENOMEM;
-	if (f->has_exit)
+	if (o->whole)
+		err = add_whole(row, f, o->whole);
+	else if (f->has_exit)
 		err = hist_add(&row->latency, f->latency, 1);
 	if (!err && o->ptes)
 		err = hist_add(&row->ptes_per_fault, o->ptes, 1);
@@ -120,20 +145,26 @@ flatten int summary_add_episode(struct summary *s, const struct episode *e)
 		err = hist_add(&row->per_folio_latency, e->latency, 1);
 	if (!err && e->completed)
 		err = hist_add(&row->time_to_complete, e->complete, 1);
-	if (err)
-		return err;
-	row->episodes++;
-	row->folios += e->first_of_folio;
-	row->ptes += e->ptes;
-	row->ptes_touched += e->ptes_touched;
-	row->ptes_resolved += e->ptes_resolved;
-	if (e->timed)
-		row->timed_ptes += e->ptes_resolved;
-	if (e->waste_known && resolved_is_all(&e->key, e->ptes_resolved, e->ptes))
-		row->waste_ptes += e->waste_ptes;
-	else if (e->ptes_resolved)
-		row->waste_unknown = true;
-	return 0;
+	if (!err)
+		count_episode(row, e);
+	return err;
+}
+
+int summary_settle(struct summary *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->nr_rows && !err; i++) {
+		struct summary_row *row = s->rows[i];
+
+		err = hist_merge(&row->latency, &row->whole);
+		if (!err)
+			err = hist_merge(&row->per_folio_latency, &row->whole);
+		if (!err)
+			err = hist_merge(&row->time_to_complete, &row->whole);
+		hist_release(&row->whole);
+	}
+	return err;
 }
 
 int row_merge(struct summary_row *to, const struct summary_row *from)
@@ -249,6 +280,7 @@ void row_drop_times(struct summary_row *r)
 	hist_release(&r->latency);
 	hist_release(&r->per_folio_latency);
 	hist_release(&r->time_to_complete);
+	hist_release(&r->whole);
 	r->timed_ptes = 0;
 }
 

@@ -22,6 +22,7 @@ struct summary_row {
 	struct hist per_folio_latency;		    /* sum of each timed episode */
 	struct hist time_to_complete;		    /* of each completed episode */
 	struct hist ptes_per_fault;		    /* batch sizes where known */
+	struct hist whole;			    /* see summary_settle() */
 };
 
 struct fault_counts {
@@ -45,12 +46,19 @@ struct summary {
 
 /*
  * Count one fault with its outcome; one that is not counted (filters) adds nothing. Leaves entries,
- * exits and unpaired_* alone. Returns 0 or -ENOMEM.
+ * exits and unpaired_* alone. Counts the episode, too, where it was a whole one. Returns 0 or
+ * -ENOMEM.
  */
 int summary_add_fault(struct summary *s, const struct fault *f, const struct outcome *o);
 
 /* Count one ended episode. Returns 0 or -ENOMEM. */
 int summary_add_episode(struct summary *s, const struct episode *e);
+
+/*
+ * Due once all are counted, before a row is looked at. A fault that was a whole episode has one
+ * latency for three distributions, which have it from then on. Returns 0 or -ENOMEM.
+ */
+int summary_settle(struct summary *s);
 
 /* Add all of @from to @to. Returns 0 or -ENOMEM. */
 int summary_merge(struct summary *to, const struct summary *from);

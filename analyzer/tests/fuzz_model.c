@@ -88,6 +88,8 @@ static void take_step(struct model *m, struct step *s)
 	if (s->kind == STEP_FAULT)
 		s->fault->counted = true;
 	fuzz_require(!model_step(m, s, &o) && o.key.class < NR_CLASSES && o.key.order < NR_ORDERS);
+	if (o.whole)
+		take_episode(NULL, o.whole);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

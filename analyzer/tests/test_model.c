@@ -90,6 +90,8 @@ static enum fault_class run(struct lab *lab, struct fault f)
 	if (f.exit > lab->now)
 		lab->now = f.exit + 10;
 	assert_int_equal(model_step(&lab->model, &s, &lab->outcome), 0);
+	if (lab->outcome.whole)
+		keep_episode(lab, lab->outcome.whole);
 	return lab->outcome.key.class;
 }
 

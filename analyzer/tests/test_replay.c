@@ -245,6 +245,8 @@ static void recorder_step(struct recorder *rec, const struct step *s)
 	if (s->kind == STEP_MM_EXIT)
 		count_more(rec, s->mm);
 	assert_int_equal(model_step(&rec->model, s, &o), 0);
+	if (o.whole)
+		replay_episode(&rec->replay, o.whole);
 	assert_int_equal(replay_step(&rec->replay, s, &o), 0);
 }
 

@@ -83,6 +83,52 @@ static void test_faults(void **state)
 	summary_release(&s);
 }
 
+/* A fault with the episode that it was all of adds what the two add by themselves. */
+static void test_whole_episodes(void **state)
+{
+	struct summary one = { 0 }, two = { 0 };
+	uint64_t rng = 9;
+
+	for (unsigned int i = 0; i < 40000; i++) {
+		struct fault f = { .counted = true,
+				   .has_exit = random_u64(&rng) % 8,
+				   .latency = random_u64(&rng) % (2 * HIST_MAX_EXACT) };
+		struct outcome o = { .key = { .class = CLASS_REUSE,
+					      .level = random_u64(&rng) % NR_LEVELS,
+					      .evidence = random_u64(&rng) % NR_EVIDENCE },
+				     .ptes = random_u64(&rng) % 2 };
+		const struct episode e = { .key = o.key,
+					   .faults = 1,
+					   .ptes = 1,
+					   .ptes_touched = 1,
+					   .ptes_resolved = 1,
+					   .latency = f.latency,
+					   .complete = f.latency,
+					   .timed = f.has_exit,
+					   .completed = f.has_exit,
+					   .waste_known = i % 2 || i > 20000,
+					   .first_of_folio = random_u64(&rng) % 2 };
+
+		assert_int_equal(summary_add_fault(&two, &f, &o), 0);
+		assert_int_equal(summary_add_episode(&two, &e), 0);
+		o.whole = random_u64(&rng) % 4 ? &e : NULL;
+		assert_int_equal(summary_add_fault(&one, &f, &o), 0);
+		if (!o.whole)
+			assert_int_equal(summary_add_episode(&one, &e), 0);
+	}
+	for (int i = 0; i < 2; i++) { /* the second time there is nothing to do */
+		assert_int_equal(summary_settle(&one), 0);
+		summary_sort(&one);
+		summary_sort(&two);
+		assert_int_equal(one.nr_rows, 4);
+		assert_int_equal(two.nr_rows, 4);
+		for (size_t j = 0; j < two.nr_rows; j++)
+			assert_true(row_equal(one.rows[j], two.rows[j]));
+	}
+	summary_release(&one);
+	summary_release(&two);
+}
+
 static void test_episodes(void **state)
 {
 	struct episode e = { .key = { .class = CLASS_REUSE, .order = 4 },
@@ -283,6 +329,7 @@ int main(void)
 		cmocka_unit_test(test_every_key_has_its_row),
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_episodes),
+		cmocka_unit_test(test_whole_episodes),
 		cmocka_unit_test(test_undefined_ratios),
 		cmocka_unit_test(test_merge_any_order),
 		cmocka_unit_test(test_counters_saturate),
