@@ -11,7 +11,8 @@ static void usage(const struct column *columns, size_t nr)
 	fputs("Usage: fault-analyze folios [OPTIONS] [FILE]\n"
 	      "\n"
 	      "List what each folio cost: a row for each class of faults in each of its episodes, as\n"
-	      "they end. An episode lasts from one write-protection (fork, …) to the next.\n"
+	      "they end: with the next write-protection (fork, …), or once all of the folio is\n"
+	      "resolved.\n"
 	      "\n",
 	      stdout);
 	input_options_help(stdout);

@@ -65,7 +65,7 @@ struct share {
 
 /*
  * What one class of faults has cost one mapping in its current episode. Where every folio has one,
- * they are a third of all memory: 44 bytes, not 48.
+ * as one that is resolved in part does, they are a third of all memory: 44 bytes, not 48.
  */
 struct tally {
 	uint64_t latency, first, complete;

@@ -338,7 +338,7 @@ static inline bool next_pte(struct model *m, const struct fault *f)
 	nibble_make_writable(nibble);
 	nibble_touch(nibble);
 	map->last = resolved_at(f);
-	episode_go_on(run, f);
+	episode_go_on(m, f);
 	return true;
 }
 
@@ -526,7 +526,7 @@ int model_step(struct model *m, const struct step *s, struct outcome *o)
 {
 	if (s->kind == STEP_FAULT && goes_on(m, s->fault, o)) {
 		m->steps++;
-		return 0;
+		return m->err;
 	}
 	return model_predict(m, s, NULL, o);
 }

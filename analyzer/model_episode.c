@@ -159,25 +159,35 @@ void episode_begin_run(struct model *m, const struct access *a)
 	m->run.kind = m->run.tally ? RUN_OF_PTES : RUN_NONE;
 }
 
-/* All that the folio has here was resolved, at last by @f. */
-static void complete(struct tally *t, const struct fault *f)
+/*
+ * All that the folio has here was resolved, at last by @f. Where nothing else is known of the
+ * mapping's episode, it ends.
+ */
+static noinline void complete(struct model *m, struct mapping *map, struct tally *t,
+			      const struct fault *f, uint32_t nr)
 {
-	if (t->completed || !f->has_exit)
-		return;
-	t->completed = true;
-	t->complete = time_to(f, t->first);
+	if (!t->completed && f->has_exit) {
+		t->completed = true;
+		t->complete = time_to(f, t->first);
+	}
+	if (&m->memory.tallies[map->tally] == t && !t->next && nr == map->nr_start &&
+	    !m->options.policy)
+		episode_end(m, map);
 }
 
-void episode_go_on(struct model_run *run, const struct fault *f)
+void episode_go_on(struct model *m, const struct fault *f)
 {
+	struct model_run *run = &m->run;
 	struct tally *t = run->tally;
 
 	t->faults++;
 	t->touched++;
 	t->resolved++;
 	t->latency += f->latency;
-	if (unlikely(t->resolved >= run->nr_ptes))
-		complete(t, f);
+	if (unlikely(t->resolved >= run->nr_ptes)) {
+		run->kind = RUN_NONE;
+		complete(m, run->map, t, f, run->nr_ptes);
+	}
 }
 
 /*
@@ -206,7 +216,7 @@ void episode_charge(struct model *m, struct access *a, struct mapping *map, uint
 	t->latency += f->latency;
 	t->timed = t->timed && f->has_exit;
 	if (t->resolved >= nr)
-		complete(t, f);
+		complete(m, map, t, f, nr);
 	if (unlikely(t == &one))
 		emit(m, map, t, nr);
 }

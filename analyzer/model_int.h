@@ -61,7 +61,7 @@ void episode_charge(struct model *m, struct access *a, struct mapping *map, uint
 void episode_begin_run(struct model *m, const struct access *a);
 
 /* Charge it with one more. */
-void episode_go_on(struct model_run *run, const struct fault *f);
+void episode_go_on(struct model *m, const struct fault *f);
 
 /* The fault is all of an episode of @map, of the same kind as the one that has ended last. */
 void episode_again(struct model *m, const struct mapping *map, const struct fault *f);

@@ -181,7 +181,9 @@ static void test_large_is_reused_page_by_page(void **state)
 		assert_int_equal(write_to(&lab, PARENT, page, NO_ALLOC), CLASS_REUSE);
 		assert_int_equal(lab.outcome.key.order, 4);
 		assert_int_equal(lab.outcome.ptes, 0); /* no event says how many */
+		assert_int_equal(lab.nr_episodes, page < 15 ? 1 : 2);
 	}
+	assert_int_equal(lab.model.memory.live_tallies, 0);
 	lab_close(&lab);
 	assert_int_equal(lab.nr_episodes, 2);
 	assert_int_equal(lab.episodes[1].faults, 16);
@@ -190,6 +192,33 @@ static void test_large_is_reused_page_by_page(void **state)
 	assert_int_equal(lab.episodes[1].ptes_resolved, 16);
 	assert_int_equal(lab.episodes[1].latency, 1600);
 	assert_true(lab.episodes[1].completed);
+}
+
+/* Of a folio that more than one class of faults is charged to, all end together. */
+static void test_episodes_end_together(void **state)
+{
+	struct fault late = write_fault(PARENT, 0, NO_ALLOC);
+	struct lab lab;
+
+	open_forked(&lab, 4);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	late.entry = lab.now;
+	for (uint64_t page = 0; page < 16; page++)
+		assert_int_equal(write_to(&lab, PARENT, page, NO_ALLOC), CLASS_REUSE);
+	assert_int_equal(lab.nr_episodes, 2);
+	step(&lab, STEP_FORK, CHILD, PARENT);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	assert_int_equal(write_to(&lab, PARENT, 0, NO_ALLOC), CLASS_REUSE);
+	late.exit = lab.now + 100;
+	assert_int_equal(run(&lab, late), CLASS_RACED);
+	for (uint64_t page = 1; page < 16; page++)
+		assert_int_equal(write_to(&lab, PARENT, page, NO_ALLOC), CLASS_REUSE);
+	assert_int_equal(lab.nr_episodes, 2);
+	step(&lab, STEP_FORK, CHILD, PARENT);
+	assert_int_equal(lab.nr_episodes, 4);
+	assert_int_equal(lab.episodes[2].key.class + lab.episodes[3].key.class,
+			 CLASS_REUSE + CLASS_RACED);
+	lab_close(&lab);
 }
 
 static void test_large_is_copied_while_shared_then_reused(void **state)
@@ -760,7 +789,8 @@ static void test_runs_change_nothing(void **state)
 
 /*
  * A page that was copied as one of a whole folio, into a VMA that has room for it alone, goes on
- * with the folio's episode: its next fault ends none that others could be like.
+ * with the folio's episode: the one that its next fault ends is not all its own, and others cannot
+ * be like it.
  */
 static void test_run_needs_an_episode(void **state)
 {
@@ -777,7 +807,9 @@ static void test_run_needs_an_episode(void **state)
 	assert_int_equal(run(&lab, unshare), CLASS_UNSHARE);
 	lab.nr_episodes = 0;
 	assert_int_equal(write_to(&lab, PARENT, 1, NO_ALLOC), CLASS_REUSE);
-	assert_int_equal(lab.nr_episodes, 0);
+	assert_int_equal(lab.nr_episodes, 1);
+	assert_int_equal(lab.episodes[0].faults, 2);
+	assert_null(lab.outcome.whole);
 	assert_int_equal(lab.model.run.kind, RUN_NONE);
 	lab_close(&lab);
 }
@@ -833,6 +865,7 @@ int main(void)
 		cmocka_unit_test(test_small_is_copied_while_shared),
 		cmocka_unit_test(test_small_is_reused_after_exit),
 		cmocka_unit_test(test_large_is_reused_page_by_page),
+		cmocka_unit_test(test_episodes_end_together),
 		cmocka_unit_test(test_large_is_copied_while_shared_then_reused),
 		cmocka_unit_test(test_last_page_of_large_is_copied),
 		cmocka_unit_test(test_exclusive_once_the_other_copied_all),
