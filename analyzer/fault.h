@@ -128,8 +128,8 @@ struct outcome {
 	bool avoided;	     /* under a policy: it would not have happened */
 	bool was_split;	     /* it shows that the folio's PMD had become PTEs unseen */
 	uint32_t split_ptes; /* and under a policy what the fault before had resolved, if counted */
-	/* an episode that it was all of, of its key, until the next step: nobody else tells of it
-	 */
+	/* an episode of its key that it was all of, good until the next step; no callback has told
+	 * of it */
 	const struct episode *whole;
 };
 

@@ -56,8 +56,8 @@ struct model {
 	struct model_options options;
 	struct memory memory;
 	struct model_run run;
-	struct episode
-		ended;	 /* the one that has ended last: of OF_FOLIOS what an outcome points to */
+	/* the one that has ended last; in a RUN_OF_FOLIOS an outcome has it */
+	struct episode ended;
 	bool sees_alloc; /* the recording has allocations: none inside a fault means none was made
 			  */
 	bool sees_rss;	 /* the same of counters */

@@ -15,14 +15,6 @@ struct reader {
 	bool told; /* there is a filter, or who is to be called */
 };
 
-/* Tell of an episode that passes the filters. */
-static int tell_episode(struct reader *r, const struct episode *e)
-{
-	const struct report_options *o = r->options;
-
-	return o->episode ? o->episode(o->ctx, e, comms_find(&r->steps.comms, e->pid)) : 0;
-}
-
 static int take_episode(void *ctx, const struct episode *e)
 {
 	struct reader *r = ctx;
@@ -32,24 +24,29 @@ static int take_episode(void *ctx, const struct episode *e)
 	if (filter && !filter_key(filter, &e->key))
 		return 0;
 	err = summary_add_episode(&r->rec->summary, e);
-	return err ? err : tell_episode(r, e);
+	if (!err && r->options->episode)
+		err = r->options->episode(r->options->ctx, e, comms_find(&r->steps.comms, e->pid));
+	return err;
 }
 
 /* Tell of the step, and count its fault, where the user asks for more than all faults. */
-static noinline int tell_step(struct reader *r, const struct step *step, const struct outcome *o)
+static noinline int tell_step(struct reader *r, const struct step *step, struct outcome *o)
 {
 	const struct filter *filter = r->options->steps.filter;
 	const struct fault *f = step->fault;
 	int err = 0;
-	bool passes =
-		step->kind == STEP_FAULT && f->counted && (!filter || filter_key(filter, &o->key));
 
-	if (passes && o->whole)
-		err = tell_episode(r, o->whole);
+	/* an episode that came with it is told as any other, and the fault without it */
+	if (step->kind == STEP_FAULT && o->whole) {
+		err = take_episode(r, o->whole);
+		o->whole = NULL;
+	}
 	if (!err && r->options->step)
 		err = r->options->step(r->options->ctx, &r->steps, step, o);
-	if (err || !passes)
+	if (err || step->kind != STEP_FAULT || !f->counted)
 		return err;
+	if (filter && !filter_key(filter, &o->key))
+		return 0;
 	err = summary_add_fault(&r->rec->summary, f, o);
 	if (!err && r->options->fault)
 		err = r->options->fault(r->options->ctx, f, o, comms_find(&r->steps.comms, f->pid));

@@ -821,6 +821,83 @@ static void no_events(void **state)
 	recording_release(&rec);
 }
 
+/* One store that faults; a populating one allocates @order. */
+static void store_page(struct trace_writer *w, uint64_t *ts, uint64_t page, bool populates)
+{
+	uint64_t address = AT(page);
+
+	tw_page_fault(w, TW_AT(0, *ts, 10), true, address, 0x1000, populates ? ABSENT : PRESENT);
+	tw_fault_entry(w, TW_AT(0, *ts + 100, 10), &(struct tw_vma){ BASE, AT(4096), MM }, address,
+		       USER);
+	if (populates)
+		tw_page_alloc(w, TW_AT(0, *ts + 200, 10), 0x1000 + page, 0, TW_GFP_FOLIO);
+	tw_fault_exit(w, TW_AT(0, *ts + 300 + page % 97, 10), 0);
+	*ts += 1000;
+}
+
+static int add_told_fault(void *ctx, const struct fault *f, const struct outcome *o,
+			  const char *comm)
+{
+	return summary_add_fault(ctx, f, o);
+}
+
+static int add_told_episode(void *ctx, const struct episode *e, const char *comm)
+{
+	return summary_add_episode(ctx, e);
+}
+
+/*
+ * Whoever is told of each fault and episode can add up the report's rows: also of small folios that
+ * are written again in large numbers, which the model takes in runs.
+ */
+static void what_is_told_adds_up(void **state)
+{
+	enum {
+		PAGES = 4096
+	};
+	struct trace_writer *w = writer((struct tw_config){ 0 });
+	struct summary told = { 0 };
+	struct recording rec, plain;
+	uint64_t ts = 1000;
+
+	tw_process_exec(w, TW_AT(0, ts, 10), "/bin/a", 10);
+	for (uint64_t page = 0; page < PAGES; page++)
+		store_page(w, &ts, page, true);
+	for (int round = 0; round < 2; round++) {
+		tw_dup_mmap_entry(w, TW_AT(0, ts, 10), CHILD, MM);
+		tw_dup_mmap_exit(w, TW_AT(0, ts + 100, 10), 0);
+		tw_process_fork(w, TW_AT(0, ts + 200, 10), "a", 11);
+		tw_exit_mmap(w, TW_AT(0, ts + 300, 11), CHILD);
+		ts += 1000;
+		for (uint64_t page = 0; page < PAGES; page++)
+			store_page(w, &ts, page * 1237 % PAGES, false);
+	}
+	rec = read_with(w, &(struct report_options){ .fault = add_told_fault,
+						     .episode = add_told_episode,
+						     .ctx = &told });
+	plain = read_with(NULL, &(struct report_options){ 0 });
+	summary_sort(&told);
+	/* latencies: 200 and page % 97 more, twice */
+	EXPECT_ROWS(&rec,
+		    { CLASS_MAP, 0, SEEN, PAGES, PAGES, PAGES, PAGES, PAGES, PAGES,
+		      rec.summary.rows[0]->latency.sum, 248 },
+		    { CLASS_REUSE, 0, INFERRED, 2 * PAGES, PAGES, 2 * PAGES, 2 * PAGES, 2 * PAGES,
+		      2 * PAGES, 2 * rec.summary.rows[0]->latency.sum, 248 });
+	assert_int_equal(told.nr_rows, 2);
+	assert_int_equal(plain.summary.nr_rows, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct summary_row *row = rec.summary.rows[i];
+
+		assert_true(row_equal(row, told.rows[i]));
+		assert_true(row_equal(row, plain.summary.rows[i]));
+		assert_int_equal(row->per_folio_latency.sum, row->latency.sum);
+		assert_int_equal(row->time_to_complete.sum, row->latency.sum);
+	}
+	summary_release(&told);
+	recording_release(&rec);
+	recording_release(&plain);
+}
+
 static int make_paths(void **state)
 {
 	int fd = mkstemp(path), fd2 = mkstemp(path2);
@@ -857,6 +934,7 @@ int main(void)
 		cmocka_unit_test(wrong_filters),
 		cmocka_unit_test(several_files_and_total),
 		cmocka_unit_test(no_events),
+		cmocka_unit_test(what_is_told_adds_up),
 	};
 
 	return cmocka_run_group_tests(tests, make_paths, remove_paths);
