@@ -55,14 +55,6 @@ static inline int know_cpu(struct faults *f, uint32_t cpu)
 	return likely(cpu < f->nr_cpus) ? 0 : grow_cpus(f, cpu);
 }
 
-/* Which task is where has to be looked up anew. */
-static void forget_places(struct faults *f)
-{
-	f->last = NULL;
-	for (size_t i = 0; i < f->nr_cpus; i++)
-		f->cpus[i].task = NULL;
-}
-
 /* Twice the room for tasks, which moves them. 0 or -ENOMEM. */
 static int grow(struct faults *f)
 {
@@ -80,7 +72,9 @@ static int grow(struct faults *f)
 	f->room *= 2;
 	for (size_t i = 0; i < f->nr_tasks; i++)
 		*slot_of(f, tasks[i].pid) = (struct task_slot){ tasks[i].pid, i + 1 };
-	forget_places(f);
+	f->last = NULL;
+	for (size_t i = 0; i < f->nr_cpus; i++)
+		f->cpus[i].task = NULL;
 	return 0;
 }
 
@@ -94,7 +88,7 @@ static noinline struct task *add_task(struct faults *f, int32_t pid)
 	return &f->tasks[f->nr_tasks - 1];
 }
 
-/* The task of @pid, added when it is new; NULL when out of memory. */
+/* The task of @pid, added when it is new; NULL when out of memory. Moves the others. */
 static inline struct task *find_task(struct faults *f, int32_t pid)
 {
 	uint32_t task = slot_of(f, pid)->task;
@@ -224,7 +218,7 @@ static inline struct task *switch_task(struct faults *f, int32_t pid, uint32_t c
 {
 	struct task *t = likely(cpu < f->nr_cpus) ? f->cpus[cpu].task : NULL;
 
-	if (!t || t->pid != pid)
+	if (!t || t->pid != pid || t->losses_seen != f->losses_total)
 		t = arrive(f, pid, cpu);
 	f->last = t;
 	return t;
@@ -247,7 +241,7 @@ int faults_lost(struct faults *f, uint32_t cpu)
 	if (know_cpu(f, cpu) < 0)
 		return -ENOMEM;
 	f->cpus[cpu].loss = ++f->losses_total;
-	forget_places(f);
+	f->last = NULL;
 	return 0;
 }
 
