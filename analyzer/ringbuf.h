@@ -74,8 +74,8 @@ static inline void ringbuf_take_short(struct ringbuf *rb, uint32_t header, struc
 }
 
 /*
- * The header of the next event, where that is of this machine's own byte order and has room for a
- * short one; else 0, which is none of a short event.
+ * The header of the next event, where that is little-endian and there is room for a short one; else
+ * 0, which is none of a short event.
  */
 static inline uint32_t ringbuf_header(const struct ringbuf *rb)
 {

@@ -14,6 +14,18 @@
 #define TIME_NONE(t)  (UINT64_MAX >> (t)->stream_bits)
 #define TIME_LATER(t) (TIME_NONE(t) - 1)
 
+/*
+ * Of more streams a player has too few bits left for time: if all records were far apart, each
+ * would begin a tournament. There the players are numbers of streams, and their records are
+ * compared.
+ */
+#define MAX_TIMED 2048
+
+static bool is_timed(const struct timeline *t)
+{
+	return t->nr_leaves <= MAX_TIMED;
+}
+
 /* Begin the stream's next page that is whole. Returns 0 at the end of its data. */
 static int next_page(struct timeline *t, struct stream *s)
 {
@@ -77,6 +89,7 @@ static noinline uint64_t converted(const struct timeline *t, const struct stream
 	return trace_clock_convert(&t->tf->clock, s->next.cpu, ts);
 }
 
+/* Read the stream's next record, and the header behind it. */
 static void advance(struct timeline *t, struct stream *s)
 {
 	s->ended = !read_next(t, s);
@@ -84,12 +97,12 @@ static void advance(struct timeline *t, struct stream *s)
 		return;
 	if (t->convert)
 		s->next.ts = converted(t, s, s->next.ts);
-	s->header = ringbuf_header(&s->page);
+	s->header = is_timed(t) ? ringbuf_header(&s->page) : 0;
 }
 
 /*
- * The player of a stream whose next record is of time @ts. Time that goes back is as early as can
- * be: only who has just won can go back, and wins again.
+ * The player of a stream whose next record is of time @ts. What is in front of the base is as early
+ * as can be: only who has just won can have gone back to there, and wins again.
  */
 static uint64_t player_of(const struct timeline *t, uint32_t stream, uint64_t ts)
 {
@@ -100,10 +113,15 @@ static uint64_t player_of(const struct timeline *t, uint32_t stream, uint64_t ts
 	return time << t->stream_bits | stream;
 }
 
+static bool has_next(const struct timeline *t, uint64_t stream)
+{
+	return stream < t->nr_streams && !t->streams[stream].ended;
+}
+
 /* The same of a stream that may have no record any more, or not exist. */
 static uint64_t any_player_of(const struct timeline *t, uint32_t stream)
 {
-	if (stream < t->nr_streams && !t->streams[stream].ended)
+	if (has_next(t, stream))
 		return player_of(t, stream, t->streams[stream].next.ts);
 	return TIME_NONE(t) << t->stream_bits | stream;
 }
@@ -127,17 +145,55 @@ static void play(struct timeline *t, uint32_t stream, uint64_t player)
 	__builtin_prefetch(t->streams[player & (t->nr_leaves - 1)].next.data);
 }
 
+/* Whether player @a beats @b. */
+static bool beats(const struct timeline *t, uint64_t a, uint64_t b)
+{
+	const struct stream *s = t->streams;
+
+	if (is_timed(t))
+		return a < b;
+	if (!has_next(t, a) || !has_next(t, b))
+		return has_next(t, a);
+	return s[a].next.ts < s[b].next.ts || (s[a].next.ts == s[b].next.ts && a < b);
+}
+
+/* Who has won of all is known by its time to have no record, if it has none. */
+static void crown(struct timeline *t, uint64_t player)
+{
+	t->players[0] = is_timed(t) || has_next(t, player)
+				? player
+				: TIME_NONE(t) << t->stream_bits | player;
+}
+
+/* What play() does, of any players. */
+static void play_any(struct timeline *t, uint32_t stream)
+{
+	uint64_t player = is_timed(t) ? any_player_of(t, stream) : stream;
+
+	for (size_t node = (stream + t->nr_leaves) / 2; node; node /= 2) {
+		uint64_t other = t->players[node];
+
+		if (!beats(t, other, player))
+			continue;
+		t->players[node] = player;
+		player = other;
+	}
+	crown(t, player);
+}
+
 /* The first matches: each node keeps its loser and passes its winner up. */
 static uint64_t play_first(struct timeline *t, size_t node)
 {
 	uint64_t left, right;
 
+	if (node >= t->nr_leaves && !is_timed(t))
+		return node - t->nr_leaves;
 	if (node >= t->nr_leaves)
 		return any_player_of(t, node - t->nr_leaves);
 	left = play_first(t, 2 * node);
 	right = play_first(t, 2 * node + 1);
-	t->players[node] = left > right ? left : right;
-	return left > right ? right : left;
+	t->players[node] = beats(t, left, right) ? right : left;
+	return beats(t, left, right) ? left : right;
 }
 
 /* Begin a tournament of times from the next record on. Returns false where there is none. */
@@ -145,20 +201,18 @@ static noinline bool begin_tournament(struct timeline *t)
 {
 	/* time in front of its base may not wrap around and seem to be behind it */
 	uint64_t base = UINT64_MAX - TIME_LATER(t) + 1;
-	bool has_next = false;
+	bool found = false;
 
 	for (size_t i = 0; i < t->nr_streams; i++) {
-		const struct stream *s = &t->streams[i];
-
-		if (s->ended)
+		if (!has_next(t, i))
 			continue;
-		has_next = true;
-		if (s->next.ts < base)
-			base = s->next.ts;
+		found = true;
+		if (t->streams[i].next.ts < base)
+			base = t->streams[i].next.ts;
 	}
 	t->base = base;
-	t->players[0] = play_first(t, 1);
-	return has_next;
+	crown(t, play_first(t, 1));
+	return found;
 }
 
 /* Where header_page and the option disagree: it is about the top instance, the option about its
@@ -241,7 +295,7 @@ static noinline void catch_up(struct timeline *t)
 
 	advance(t, t->late);
 	t->late = NULL;
-	play(t, stream, any_player_of(t, stream));
+	play_any(t, stream);
 }
 
 /* There is no record behind the one of time @ts. */

@@ -38,9 +38,9 @@ struct timeline {
 	uint64_t base;
 	bool convert;		 /* time stamps change */
 	struct record now;	 /* handed out last, where there is more than one stream */
-	struct stream *current;	 /* whose record was handed out last; NULL: none, or the end */
+	struct stream *current;	 /* whose record was handed out last; NULL at the end */
 	struct stream *late;	 /* the same, where its next record was not read yet, else NULL */
-	struct stream *only;	 /* there is no other, and no time changes; NULL: or it has ended */
+	struct stream *only;	 /* where there is one, until it ends, and no time changes */
 	uint64_t last;		 /* at the end, the time of the last record */
 	uint64_t records;	 /* handed out */
 	uint64_t lost;		 /* events, where pages count them */
