@@ -214,7 +214,7 @@ static noinline struct task *arrive(struct faults *f, int32_t pid, uint32_t cpu)
 }
 
 /* What current_task() does when it is not the task that had the event before. */
-static inline struct task *switch_task(struct faults *f, int32_t pid, uint32_t cpu)
+static noinline struct task *switch_task(struct faults *f, int32_t pid, uint32_t cpu)
 {
 	struct task *t = likely(cpu < f->nr_cpus) ? f->cpus[cpu].task : NULL;
 
