@@ -13,7 +13,8 @@ FUZZ_OBJS    := $(SRCS:analyzer/%.c=$(FUZZ)/%.o)
 # finding by fuzz.h; -timeout ends what never comes back, and the fuzzer's own corpus needs the memory.
 FUZZ_FLAGS   := -timeout=10 -malloc_limit_mb=64 -rss_limit_mb=2048 -max_len=65536 -use_value_profile=1
 
-$(FUZZ)/%: OPT_FLAGS :=
+# private: what they are made from may be objects of the plain build
+$(FUZZ)/%: private OPT_FLAGS :=
 
 FUZZ_KEPT    := analyzer/tests/data/fuzz
 
@@ -43,7 +44,7 @@ fuzz-targets: $(FUZZ_NAMES:%=$(FUZZ)/fuzz_%) $(FUZZ)/seeds/.made $(FUZZ)/corpus/
 
 $(FUZZ)/%.o: analyzer/%.c Makefile scripts/fuzz.mk | $(FUZZ)/tests
 	$(call say,CC,$@)
-	$(Q)clang $(filter-out $(OPT_FLAGS),$(ALL_CFLAGS)) $(FUZZ_CFLAGS) -DTOOL_VERSION='"fuzz"' -MMD -MP -c -o $@ $<
+	$(Q)clang $(ALL_CFLAGS) $(FUZZ_CFLAGS) -DTOOL_VERSION='"fuzz"' -MMD -MP -c -o $@ $<
 
 $(FUZZ)/fuzz_%: $(FUZZ)/tests/fuzz_%.o $(FUZZ_OBJS)
 	$(call say,LINK,$@)
