@@ -9,8 +9,7 @@
 #include "compiler.h"
 #include "timeline.h"
 
-/* Times of a player that are none: it is a stream without a record, or too late for the tournament.
- */
+/* Times of a player that are none: its stream has no record, or one too late for the tournament. */
 #define TIME_NONE(t)  (UINT64_MAX >> (t)->stream_bits)
 #define TIME_LATER(t) (TIME_NONE(t) - 1)
 
@@ -118,9 +117,11 @@ static bool has_next(const struct timeline *t, uint64_t stream)
 	return stream < t->nr_streams && !t->streams[stream].ended;
 }
 
-/* The same of a stream that may have no record any more, or not exist. */
+/* The player of any stream, which may have no record any more, or not exist. */
 static uint64_t any_player_of(const struct timeline *t, uint32_t stream)
 {
+	if (!is_timed(t))
+		return stream;
 	if (has_next(t, stream))
 		return player_of(t, stream, t->streams[stream].next.ts);
 	return TIME_NONE(t) << t->stream_bits | stream;
@@ -168,7 +169,7 @@ static void crown(struct timeline *t, uint64_t player)
 /* What play() does, of any players. */
 static void play_any(struct timeline *t, uint32_t stream)
 {
-	uint64_t player = is_timed(t) ? any_player_of(t, stream) : stream;
+	uint64_t player = any_player_of(t, stream);
 
 	for (size_t node = (stream + t->nr_leaves) / 2; node; node /= 2) {
 		uint64_t other = t->players[node];
@@ -186,8 +187,6 @@ static uint64_t play_first(struct timeline *t, size_t node)
 {
 	uint64_t left, right;
 
-	if (node >= t->nr_leaves && !is_timed(t))
-		return node - t->nr_leaves;
 	if (node >= t->nr_leaves)
 		return any_player_of(t, node - t->nr_leaves);
 	left = play_first(t, 2 * node);
