@@ -62,6 +62,9 @@ int memory_grow(struct memory *m, uint32_t n)
 		err = pool_grow((void **)&m->tallies, &m->tally_room, tallies + MIN_SPARE,
 				sizeof(*m->tallies));
 	if (!err)
+		err = pool_grow((void **)&m->tally_more, &m->more_room, tallies + MIN_SPARE,
+				sizeof(*m->tally_more));
+	if (!err)
 		err = pool_grow((void **)&m->shares, &m->share_room, shares + MIN_SPARE,
 				sizeof(*m->shares));
 	if (!err)
@@ -94,6 +97,7 @@ void memory_close(struct memory *m)
 	}
 	pool_free(m->mappings, m->mapping_room * sizeof(*m->mappings));
 	pool_free(m->tallies, m->tally_room * sizeof(*m->tallies));
+	pool_free(m->tally_more, m->more_room * sizeof(*m->tally_more));
 	pool_free(m->shares, m->share_room * sizeof(*m->shares));
 	pool_free(m->mms, m->mm_room * sizeof(*m->mms));
 	page_index_release(&m->pages);
@@ -328,7 +332,8 @@ void memory_unmap(struct memory *m, uint32_t i)
 	struct mapping *map = &m->mappings[i];
 	struct mm *mm = &m->mms[map->mm];
 
-	memory_free_tallies(m, map);
+	while (map->tally)
+		memory_remove_tally(m, map, &m->tallies[map->tally]);
 	leave_share(m, map);
 	page_index_remove(&m->pages, page_hash(&m->pages, map->mm, map->vpn, map->order), i);
 	if (map->prev)
@@ -539,14 +544,14 @@ struct tally *memory_add_tally(struct memory *m, struct mapping *map)
 	return &m->tallies[i];
 }
 
-void memory_free_tallies(struct memory *m, struct mapping *map)
+void memory_remove_tally(struct memory *m, struct mapping *map, struct tally *t)
 {
-	while (map->tally) {
-		uint32_t i = map->tally;
+	uint32_t i = t - m->tallies, *link = &map->tally;
 
-		map->tally = m->tallies[i].next;
-		m->tallies[i].next = m->free_tally;
-		m->free_tally = i;
-		m->live_tallies--;
-	}
+	while (*link != i)
+		link = &m->tallies[*link].next;
+	*link = t->next;
+	t->next = m->free_tally;
+	m->free_tally = i;
+	m->live_tallies--;
 }

@@ -65,26 +65,33 @@ struct share {
 
 /*
  * What one class of faults has cost one mapping in its current episode. Where every folio has one,
- * as one that is resolved in part does, they are a third of all memory: 44 bytes, not 48.
+ * as one that is resolved in part does, they are a third of all memory: half a cache line each.
  */
 struct tally {
-	uint64_t latency, first, complete;
+	uint64_t latency, first;
 	uint32_t faults;
 	uint32_t next;
-	int32_t pid; /* of the first fault */
-	uint16_t touched, resolved;
-	uint16_t waste; /* of the resolved */
-	uint8_t class : 4, from : 2, evidence : 1, level : 1;
-	bool timed : 1, completed : 1, waste_unknown : 1;
-} __attribute__((__packed__, __aligned__(4)));
+	uint32_t pid : 22; /* of the first fault; PID_MAX_LIMIT is 2^22 */
+	uint32_t class : 4, from : 2, evidence : 1, level : 1;
+	bool timed : 1, completed : 1;
+	uint32_t touched : 14, resolved : 14; /* a page table of 64K pages has 2^13 PTEs */
+	bool wasted : 1, waste_unknown : 1;
+};
+
+/* What few tallies have. It takes memory only where it is written. */
+struct tally_more {
+	uint64_t complete; /* only when completed */
+	uint32_t waste;	   /* of the resolved; only when wasted */
+};
 
 #define MEMORY_CPUS 256 /* those that are expected on apart; a power of two */
 
 struct memory {
 	struct mapping *mappings; /* pool */
 	uint32_t nr_mappings, mapping_room, free_mapping;
-	struct tally *tallies; /* pool */
-	uint32_t nr_tallies, tally_room, free_tally, live_tallies;
+	struct tally *tallies;	       /* pool */
+	struct tally_more *tally_more; /* of the tally of the same index */
+	uint32_t nr_tallies, tally_room, more_room, free_tally, live_tallies;
 	struct share *shares; /* pool */
 	uint32_t nr_shares, share_room, free_share, live_shares;
 	struct mm *mms; /* pool */
@@ -244,8 +251,13 @@ static inline bool memory_is_sole(const struct memory *m, const struct mapping *
 /* From one PMD to PTEs in the same state. 0 or -ENOMEM. */
 int memory_split_pmd(struct memory *m, struct mapping *map);
 
+static inline struct tally_more *memory_more(const struct memory *m, const struct tally *t)
+{
+	return &m->tally_more[t - m->tallies];
+}
+
 /* A tally at the head of the mapping's list; room was reserved. */
 struct tally *memory_add_tally(struct memory *m, struct mapping *map);
-void memory_free_tallies(struct memory *m, struct mapping *map);
+void memory_remove_tally(struct memory *m, struct mapping *map, struct tally *t);
 
 #endif

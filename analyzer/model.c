@@ -382,7 +382,7 @@ static noinline flatten int do_fault(struct model *m, const struct fault *f,
 	uint32_t mapping;
 	int err;
 
-	m->run.kind = RUN_NONE;
+	episode_end_run(m);
 	*o = (struct outcome){ .key = { .class = CLASS_UNKNOWN,
 					.order = ORDER_UNKNOWN,
 					.evidence = EVIDENCE_INFERRED } };
@@ -497,7 +497,7 @@ static int do_exec(struct model *m, const struct step *s)
 /* What happens to an address space as a whole. */
 static noinline int do_mm_step(struct model *m, const struct step *s)
 {
-	m->run.kind = RUN_NONE;
+	episode_end_run(m);
 	switch (s->kind) {
 	case STEP_FAULT:
 		break;
@@ -533,6 +533,7 @@ int model_step(struct model *m, const struct step *s, struct outcome *o)
 
 noinline int model_finish(struct model *m)
 {
+	episode_end_run(m);
 	for (uint32_t i = 1; i < m->memory.nr_mms; i++) {
 		if (m->memory.mms[i].id)
 			episode_forget_mm(m, i);

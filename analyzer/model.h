@@ -44,9 +44,10 @@ struct model_run {
 	struct outcome outcome;
 	/* of PTES: */
 	struct mapping *map;
-	struct tally *tally;  /* of its episode, which they are charged to */
+	struct tally *tally;  /* of its episode, which they are charged to when the run ends */
 	enum pte_state state; /* in which each finds its PTE */
-	uint32_t nr_ptes;     /* that make the episode complete */
+	uint32_t nr, left;    /* faults that are to be charged; that would make it complete */
+	uint64_t latency;     /* of those */
 	/* OF_FOLIOS, of which each fault is a whole episode: */
 	uint32_t mm;
 	struct mapping before, after; /* the first of them */

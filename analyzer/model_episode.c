@@ -21,8 +21,9 @@ static uint32_t ptes_here(const struct model *m, const struct mapping *map, cons
 	return end - first < map->nr_start ? end - first : map->nr_start;
 }
 
-static noinline void emit(struct model *m, struct mapping *map, const struct tally *t,
-			  uint32_t nr_ptes)
+/* What @t counts is over; the folio was complete after @complete, if at all. */
+static noinline void end_tally(struct model *m, struct mapping *map, struct tally *t,
+			       uint64_t complete)
 {
 	uint16_t bit = 1u << t->class;
 
@@ -38,12 +39,12 @@ static noinline void emit(struct model *m, struct mapping *map, const struct tal
 		.first = t->first,
 		.pid = t->pid,
 		.latency = t->latency,
-		.complete = t->complete,
+		.complete = complete,
 		.faults = t->faults,
-		.ptes = nr_ptes,
+		.ptes = map->nr_start,
 		.ptes_touched = t->touched,
 		.ptes_resolved = t->resolved,
-		.waste_ptes = t->waste,
+		.waste_ptes = t->wasted ? memory_more(&m->memory, t)->waste : 0,
 		.waste_known = t->resolved && !t->waste_unknown,
 		.timed = t->timed,
 		.completed = t->completed,
@@ -51,6 +52,7 @@ static noinline void emit(struct model *m, struct mapping *map, const struct tal
 	};
 
 	map->classes |= bit;
+	memory_remove_tally(&m->memory, map, t);
 	if (!m->err)
 		m->err = m->options.episode(m->options.ctx, &m->ended);
 }
@@ -76,9 +78,11 @@ void episode_again(struct model *m, const struct mapping *map, const struct faul
 /* The mapping's episode ends: what its classes have cost is known. */
 void episode_end(struct model *m, struct mapping *map)
 {
-	for (uint32_t i = map->tally; i; i = m->memory.tallies[i].next)
-		emit(m, map, &m->memory.tallies[i], map->nr_start);
-	memory_free_tallies(&m->memory, map);
+	while (map->tally) {
+		struct tally *t = &m->memory.tallies[map->tally];
+
+		end_tally(m, map, t, t->completed ? memory_more(&m->memory, t)->complete : 0);
+	}
 }
 
 void episode_forget_mapping(struct model *m, struct mapping *map)
@@ -125,20 +129,24 @@ static void charge_waste(const struct model *m, const struct access *a, struct t
 {
 	if (resolved <= 1)
 		return;
-	if (episode_used(m, t->class, a->vpn))
-		t->waste += a->unused;
-	else
+	if (!episode_used(m, t->class, a->vpn)) {
 		t->waste_unknown = true;
+	} else if (a->unused) {
+		struct tally_more *more = memory_more(&m->memory, t);
+
+		more->waste = (t->wasted ? more->waste : 0) + a->unused;
+		t->wasted = true;
+	}
 }
 
-/* A tally of the fault's kind, of @map's episode; without, in @one: the fault is all of it. */
+/* A tally of the fault's kind, of @map's episode. */
 static noinline struct tally *start_tally(struct model *m, const struct access *a,
-					  struct mapping *map, struct tally *one)
+					  struct mapping *map)
 {
 	const struct fault_key *key = &a->outcome->key;
-	struct tally *t = map ? memory_add_tally(&m->memory, map) : one;
+	struct tally *t = memory_add_tally(&m->memory, map);
 
-	*t = (struct tally){ .next = map ? t->next : 0,
+	*t = (struct tally){ .next = t->next,
 			     .class = key->class,
 			     .evidence = key->evidence,
 			     .from = key->from,
@@ -149,44 +157,64 @@ static noinline struct tally *start_tally(struct model *m, const struct access *
 	return t;
 }
 
-void episode_begin_run(struct model *m, const struct access *a)
-{
-	if (!a->fault->counted || !a->map->order_known)
-		return;
-	m->run.tally = find_tally(m, a->map, &a->outcome->key);
-	m->run.nr_ptes = ptes_here(m, a->map, a->vma);
-	m->run.map = a->map;
-	m->run.kind = m->run.tally ? RUN_OF_PTES : RUN_NONE;
-}
-
 /*
- * All that the folio has here was resolved, at last by @f. Where nothing else is known of the
- * mapping's episode, it ends.
+ * All that the folio has in the VMA was resolved, at last by @f. The tally goes on where more may
+ * come: from another VMA, or, under a policy, where what was resolved is touched after all.
  */
 static noinline void complete(struct model *m, struct mapping *map, struct tally *t,
-			      const struct fault *f, uint32_t nr)
+			      const struct fault *f)
 {
-	if (!t->completed && f->has_exit) {
-		t->completed = true;
-		t->complete = time_to(f, t->first);
+	struct tally_more *more = memory_more(&m->memory, t);
+	uint64_t time = t->completed ? more->complete : time_to(f, t->first);
+
+	t->completed |= f->has_exit;
+	if (t->resolved >= map->nr_start && !m->options.policy)
+		end_tally(m, map, t, time);
+	else if (t->completed)
+		more->complete = time;
+}
+
+void episode_begin_run(struct model *m, const struct access *a)
+{
+	struct model_run *run = &m->run;
+
+	if (!a->fault->counted || !a->map->order_known ||
+	    ptes_here(m, a->map, a->vma) < a->map->nr_start)
+		return;
+	run->tally = find_tally(m, a->map, &a->outcome->key);
+	if (!run->tally)
+		return;
+	run->kind = RUN_OF_PTES;
+	run->map = a->map;
+	run->nr = 0;
+	run->left = a->map->nr_start - run->tally->resolved;
+	run->latency = 0;
+}
+
+void episode_end_run(struct model *m)
+{
+	struct model_run *run = &m->run;
+
+	if (run->kind == RUN_OF_PTES) {
+		struct tally *t = run->tally;
+
+		t->faults += run->nr;
+		t->touched += run->nr;
+		t->resolved += run->nr;
+		t->latency += run->latency;
 	}
-	if (&m->memory.tallies[map->tally] == t && !t->next && nr == map->nr_start &&
-	    !m->options.policy)
-		episode_end(m, map);
+	run->kind = RUN_NONE;
 }
 
 void episode_go_on(struct model *m, const struct fault *f)
 {
 	struct model_run *run = &m->run;
-	struct tally *t = run->tally;
 
-	t->faults++;
-	t->touched++;
-	t->resolved++;
-	t->latency += f->latency;
-	if (unlikely(t->resolved >= run->nr_ptes)) {
-		run->kind = RUN_NONE;
-		complete(m, run->map, t, f, run->nr_ptes);
+	run->nr++;
+	run->latency += f->latency;
+	if (unlikely(run->nr == run->left)) {
+		episode_end_run(m);
+		complete(m, run->map, run->tally, f);
 	}
 }
 
@@ -199,24 +227,21 @@ void episode_charge(struct model *m, struct access *a, struct mapping *map, uint
 {
 	const struct fault *f = a->fault;
 	const struct fault_key *key = &a->outcome->key;
-	struct tally one, *t;
-	uint32_t nr;
+	struct tally *t;
 
 	if (!f->counted || !map->order_known)
 		return;
-	nr = ptes_here(m, map, a->vma);
 	t = find_tally(m, map, key);
 	if (unlikely(!t))
-		/* under a policy, what is resolved may still be touched: its episode goes on */
-		t = start_tally(m, a, resolved < nr || a->recorded ? map : NULL, &one);
+		t = start_tally(m, a, map);
 	t->faults++;
 	t->touched += touched;
 	t->resolved += resolved;
 	charge_waste(m, a, t, resolved);
 	t->latency += f->latency;
 	t->timed = t->timed && f->has_exit;
-	if (t->resolved >= nr)
-		complete(m, map, t, f, nr);
-	if (unlikely(t == &one))
-		emit(m, map, t, nr);
+	if (t->resolved >= ptes_here(m, map, a->vma))
+		complete(m, map, t, f);
+	else if (key->class == CLASS_ACCESS && t->touched >= map->nr_start && !m->options.policy)
+		end_tally(m, map, t, 0); /* no PTE is old any more */
 }

@@ -60,8 +60,11 @@ void episode_charge(struct model *m, struct access *a, struct mapping *map, uint
  */
 void episode_begin_run(struct model *m, const struct access *a);
 
-/* Charge it with one more. */
+/* One more of them. */
 void episode_go_on(struct model *m, const struct fault *f);
+
+/* Charge the episode with the run's faults, if there is a run: the next one is none of it. */
+void episode_end_run(struct model *m);
 
 /* The fault is all of an episode of @map, of the same kind as the one that has ended last. */
 void episode_again(struct model *m, const struct mapping *map, const struct fault *f);

@@ -194,8 +194,8 @@ static void test_large_is_reused_page_by_page(void **state)
 	assert_true(lab.episodes[1].completed);
 }
 
-/* Of a folio that more than one class of faults is charged to, all end together. */
-static void test_episodes_end_together(void **state)
+/* What one class of faults cost is told once the folio is complete; of another at its end. */
+static void test_episode_ends_when_complete(void **state)
 {
 	struct fault late = write_fault(PARENT, 0, NO_ALLOC);
 	struct lab lab;
@@ -213,11 +213,41 @@ static void test_episodes_end_together(void **state)
 	assert_int_equal(run(&lab, late), CLASS_RACED);
 	for (uint64_t page = 1; page < 16; page++)
 		assert_int_equal(write_to(&lab, PARENT, page, NO_ALLOC), CLASS_REUSE);
-	assert_int_equal(lab.nr_episodes, 2);
+	assert_int_equal(lab.nr_episodes, 3);
+	assert_int_equal(lab.episodes[2].key.class, CLASS_REUSE);
+	assert_int_equal(lab.episodes[2].ptes_resolved, 16);
 	step(&lab, STEP_FORK, CHILD, PARENT);
 	assert_int_equal(lab.nr_episodes, 4);
-	assert_int_equal(lab.episodes[2].key.class + lab.episodes[3].key.class,
-			 CLASS_REUSE + CLASS_RACED);
+	assert_int_equal(lab.episodes[3].key.class, CLASS_RACED);
+	lab_close(&lab);
+}
+
+/* Of a folio in two VMAs the first part is complete when its own PTEs are, and the rest follows. */
+static void test_folio_in_two_vmas(void **state)
+{
+	struct lab lab;
+	uint64_t start;
+
+	open_forked(&lab, 4);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	start = lab.now;
+	for (uint64_t page = 0; page < 16; page++) {
+		struct fault f = write_fault(PARENT, page, NO_ALLOC);
+
+		f.pid = 4194303 - page; /* Linux has none that is larger */
+		f.vma_start = page < 12 ? BASE : BASE + 12 * PAGE;
+		f.vma_end = page < 12 ? BASE + 12 * PAGE : BASE + VMA_BYTES;
+		assert_int_equal(run(&lab, f), CLASS_REUSE);
+		if (page == 11)
+			start = lab.now - 10 - start;
+	}
+	assert_int_equal(lab.nr_episodes, 1 + 1);
+	assert_int_equal(lab.episodes[1].pid, 4194303);
+	assert_int_equal(lab.episodes[1].faults, 16);
+	assert_int_equal(lab.episodes[1].ptes, 16);
+	assert_int_equal(lab.episodes[1].ptes_resolved, 16);
+	assert_true(lab.episodes[1].completed);
+	assert_int_equal(lab.episodes[1].complete, start);
 	lab_close(&lab);
 }
 
@@ -498,6 +528,27 @@ static void test_swap_error_and_access(void **state)
 	assert_int_equal(read_from(&lab, CHILD, 5), CLASS_UNKNOWN);
 	assert_int_equal(read_from(&lab, PARENT, 5), CLASS_UNKNOWN);
 	lab_close(&lab);
+}
+
+/* No PTE becomes old but by a fork: what it costs to make all young is known with the last. */
+static void test_access_ends_when_all_are_young(void **state)
+{
+	struct lab lab;
+
+	open_forked(&lab, 4);
+	lab.model.options.faults_on_old = true;
+	for (uint64_t page = 0; page < 16; page++) {
+		assert_int_equal(lab.nr_episodes, 1); /* of the populating fault */
+		assert_int_equal(read_from(&lab, CHILD, page), CLASS_ACCESS);
+	}
+	assert_int_equal(lab.nr_episodes, 2);
+	assert_int_equal(lab.episodes[1].key.class, CLASS_ACCESS);
+	assert_int_equal(lab.episodes[1].faults, 16);
+	assert_int_equal(lab.episodes[1].ptes_touched, 16);
+	assert_int_equal(lab.episodes[1].ptes_resolved, 0);
+	assert_false(lab.episodes[1].completed);
+	lab_close(&lab);
+	assert_int_equal(lab.nr_episodes, 2);
 }
 
 /* A page that was dropped without an event is mapped anew: the events are right, not the model. */
@@ -865,7 +916,8 @@ int main(void)
 		cmocka_unit_test(test_small_is_copied_while_shared),
 		cmocka_unit_test(test_small_is_reused_after_exit),
 		cmocka_unit_test(test_large_is_reused_page_by_page),
-		cmocka_unit_test(test_episodes_end_together),
+		cmocka_unit_test(test_episode_ends_when_complete),
+		cmocka_unit_test(test_folio_in_two_vmas),
 		cmocka_unit_test(test_large_is_copied_while_shared_then_reused),
 		cmocka_unit_test(test_last_page_of_large_is_copied),
 		cmocka_unit_test(test_exclusive_once_the_other_copied_all),
@@ -883,6 +935,7 @@ int main(void)
 		cmocka_unit_test(test_zero_page_is_copied),
 		cmocka_unit_test(test_file_pages),
 		cmocka_unit_test(test_swap_error_and_access),
+		cmocka_unit_test(test_access_ends_when_all_are_young),
 		cmocka_unit_test(test_dropped_page_is_mapped_anew),
 		cmocka_unit_test(test_unknown_before_the_recording),
 		cmocka_unit_test(test_reused_mm_pointer),
