@@ -27,11 +27,15 @@ static inline uint64_t hash_u64(uint64_t v, uint64_t key)
 	return v ^ v >> 32;
 }
 
-/* The same of two numbers. */
+/*
+ * The same of two numbers; the first may be of a sequence, whose products come in clusters with one
+ * key in a hundred. Hence the second round.
+ */
 static inline uint64_t hash_pair(uint64_t a, uint64_t b, uint64_t key)
 {
 	uint64_t v = a * key + b * (key << 31 | key >> 33);
 
+	v = (v ^ v >> 32) * key;
 	return v ^ v >> 32;
 }
 

@@ -478,16 +478,12 @@ void memory_leave(struct memory *m, uint32_t mm)
 /* The mapping of exactly this first page and order that is in @mm, whatever that borrows. */
 static uint32_t find_own(const struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order)
 {
-	const struct page_index *x = &m->pages;
-	uint32_t hash = page_hash(x, mm, vpn, order);
-	uint32_t i = page_index_home(x, hash);
+	uint32_t hash = page_hash(&m->pages, mm, vpn, order);
+	const struct page_slot *s = page_index_find(&m->pages, hash);
 
-	for (; x->slots[i].mapping; i = page_index_next(x, i)) {
-		if (x->slots[i].hash == hash &&
-		    is_at(&m->mappings[x->slots[i].mapping], mm, vpn, order))
-			break;
-	}
-	return x->slots[i].mapping;
+	while (s->hash == hash && s->mapping && !is_at(&m->mappings[s->mapping], mm, vpn, order))
+		s++;
+	return s->hash == hash ? s->mapping : 0;
 }
 
 uint32_t memory_find_exact(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order)

@@ -259,6 +259,92 @@ static void test_against_shadow(void **state)
 	memory_close(&m);
 }
 
+/* Whether the index has @mapping under @hash, looked for as memory.c does. */
+static bool index_has(const struct page_index *x, uint32_t hash, uint32_t mapping)
+{
+	const struct page_slot *s = page_index_find(x, hash);
+
+	while (s->hash == hash && s->mapping && s->mapping != mapping)
+		s++;
+	return s->hash == hash && s->mapping == mapping;
+}
+
+/* All entries descend by hash, none stands in front of its home, and no gap is between the two. */
+static void assert_in_order(const struct page_index *x)
+{
+	uint32_t nr = 0, gap = 0; /* the slot behind the last gap */
+	const struct page_slot *last = NULL;
+
+	for (uint32_t i = 0; nr < x->nr; i++) {
+		const struct page_slot *s = &x->slots[i];
+
+		if (!s->mapping) {
+			assert_int_equal(s->hash, 0);
+			gap = i + 1;
+			continue;
+		}
+		assert_in_range(page_index_home(x, s->hash), gap, i);
+		assert_true(!last || last->hash >= s->hash);
+		last = s;
+		nr++;
+	}
+}
+
+/* Entries of random hashes, of few, and of the largest and smallest come and go. */
+static void test_page_index(void **state)
+{
+	static uint32_t hashes[30000]; /* of each mapping */
+	static bool has[30000];
+	uint32_t nr = sizeof(has) / sizeof(has[0]);
+	struct page_index x;
+	uint64_t random = 3;
+
+	assert_int_equal(page_index_open(&x), 0);
+	for (uint32_t i = 1; i < nr; i++) {
+		uint64_t r = random_u64(&random);
+
+		hashes[i] = i % 100 ? r >> 32 : i % 500 ? (r >> 32) % 32 << 27 : r % 3 - 1;
+	}
+	for (uint32_t step = 0; step < 20 * nr; step++) {
+		uint32_t i = 1 + random_u64(&random) % (nr - 1);
+
+		/* most are there in odd rounds, few in even ones */
+		if (has[i] && (step / nr % 2 == 0 || step % 8 == 0))
+			page_index_remove(&x, hashes[i], i);
+		else if (!has[i] && (step / nr % 2 == 1 || step % 8 == 0))
+			assert_int_equal(page_index_add(&x, hashes[i], i), 0);
+		else
+			continue;
+		has[i] = !has[i];
+		if (step % 1000)
+			continue;
+		assert_in_order(&x);
+		for (i = 1; i < nr; i++)
+			assert_int_equal(index_has(&x, hashes[i], i), has[i]);
+	}
+	assert_true(x.nr > nr / 2);
+	page_index_release(&x);
+}
+
+/* More of one hash than there is memory for: what was added before is still there. */
+static void test_page_index_is_full(void **state)
+{
+	struct page_index x;
+	uint32_t nr = 0;
+
+	assert_int_equal(page_index_open(&x), 0);
+	while (!page_index_add(&x, 0, nr + 1))
+		nr++;
+	assert_in_range(nr, 200, 300);
+	assert_int_equal(x.nr, nr);
+	assert_in_order(&x);
+	for (uint32_t i = 1; i <= nr; i++)
+		assert_true(index_has(&x, 0, i));
+	assert_false(index_has(&x, 0, nr + 1));
+	assert_int_equal(page_index_add(&x, UINT32_MAX, nr + 1), 0);
+	page_index_release(&x);
+}
+
 /* mms come and go: the ones that stay are found. */
 static void test_mms(void **state)
 {
@@ -293,6 +379,8 @@ int main(void)
 		cmocka_unit_test(test_split_pmd),
 		cmocka_unit_test(test_vmas),
 		cmocka_unit_test(test_against_shadow),
+		cmocka_unit_test(test_page_index),
+		cmocka_unit_test(test_page_index_is_full),
 		cmocka_unit_test(test_mms),
 	};
 
