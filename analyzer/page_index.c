@@ -40,7 +40,7 @@ static void spread(struct page_index *x, uint32_t room)
 	while (from < end) {
 		struct page_slot s = *from, *home = &x->slots[page_index_home(x, s.hash)];
 
-		for (; to < home && to < from; to++)
+		for (; to < home; to++)
 			*to = (struct page_slot){ 0 };
 		*to++ = s;
 		from++;

@@ -175,14 +175,15 @@ peak() {
 	/usr/bin/time -f %M "$program" report "$1" 2>&1 >/dev/null | tail -n 1
 }
 
-# folios LABEL CPUS ORDER: what a live folio of that order takes. 1048576 are alive together, each in
-# a process that has mapped it and in its child, which has written to it.
+# folios WHAT MMS CPUS ORDER: what a live folio of that order takes in each mm. 1048576 are alive
+# together in one mm that has forked, or in it and its child; one PTE of each was written since.
 folios() {
-	local name=folios-$2-$3 kib
-	record "$name" -k random -C -c "$2" -o "$3" -s $((1 << (32 + $3))) -n 8000000
+	local name=folios-$2-$3-$4 nr=$((1048576 * $2)) child=() kib
+	[ "$2" = 1 ] || child=(--child)
+	record "$name" -k random "${child[@]}" -c "$3" -o "$4" -s $((1 << (32 + $4))) -n 8000000
 	kib=$(peak "$dir/$name.dat")
-	printf '  2097152 live folios of %s, %d CPUs: %d KiB, %.1f bytes a folio over a small one\n' \
-		"$1" "$2" "$kib" "$(awk "BEGIN { print ($kib - $base) / 2048 }")"
+	printf '  1048576 live folios of %s, %d mms, %d CPUs: %d KiB, %.1f bytes a folio and mm over a small one\n' \
+		"$1" "$2" "$3" "$kib" "$(awk "BEGIN { print ($kib - $base) * 1024 / $nr }")"
 }
 
 memory() {
@@ -195,10 +196,11 @@ memory() {
 	echo "memory"
 	printf '  a recording of %d MB takes at most %d KiB, a small one %d KiB\n' \
 		$(($(stat -c %s "$dir/large.dat") >> 20)) "$kib" "$base"
-	folios 4K 1 0
-	folios 4K 64 0
-	folios 4K 256 0
-	folios 64K 1 4
+	folios 4K 2 1 0
+	folios 4K 2 64 0
+	folios 4K 2 256 0
+	folios "64K, resolved in part" 2 1 4
+	folios "64K, resolved in part" 1 1 4
 }
 
 for part in $parts; do
