@@ -65,6 +65,8 @@ enum folio_source {
 #define ORDER_UNKNOWN 15 /* no folio of this order exists: MAX_PAGE_ORDER is at most 13 */
 #define NR_ORDERS     16
 
+#define PID_LIMIT (1 << 22) /* PID_MAX_LIMIT (include/linux/threads.h): no pid is larger */
+
 extern const char *const fault_class_names[NR_CLASSES];
 extern const char *const fault_level_names[NR_LEVELS];
 extern const char *const evidence_names[NR_EVIDENCE];
@@ -102,7 +104,7 @@ struct fault {
 	bool allocated : 1; /* a movable user page was allocated inside */
 	bool counted : 1;   /* passes the filters; the model sees it either way */
 	uint32_t retries;
-	int32_t pid;  /* common_pid: a thread */
+	int32_t pid;  /* common_pid: a thread; see PID_LIMIT */
 	uint32_t cpu; /* of the first entry */
 };
 
@@ -134,7 +136,7 @@ struct outcome {
 };
 
 /*
- * What one class of faults cost in one episode: one (mm, VMA, page table, folio) between two
+ * What one class of faults cost in one episode: one (mm, page table, folio) between two
  * write-protections. Only counted faults are in it.
  */
 struct episode {

@@ -62,8 +62,8 @@ int memory_grow(struct memory *m, uint32_t n)
 		err = pool_grow((void **)&m->tallies, &m->tally_room, tallies + MIN_SPARE,
 				sizeof(*m->tallies));
 	if (!err)
-		err = pool_grow((void **)&m->tally_more, &m->more_room, tallies + MIN_SPARE,
-				sizeof(*m->tally_more));
+		err = pool_grow((void **)&m->wastes, &m->waste_room, tallies + MIN_SPARE,
+				sizeof(*m->wastes)); /* to as many as the tallies */
 	if (!err)
 		err = pool_grow((void **)&m->shares, &m->share_room, shares + MIN_SPARE,
 				sizeof(*m->shares));
@@ -97,7 +97,7 @@ void memory_close(struct memory *m)
 	}
 	pool_free(m->mappings, m->mapping_room * sizeof(*m->mappings));
 	pool_free(m->tallies, m->tally_room * sizeof(*m->tallies));
-	pool_free(m->tally_more, m->more_room * sizeof(*m->tally_more));
+	pool_free(m->wastes, m->waste_room * sizeof(*m->wastes));
 	pool_free(m->shares, m->share_room * sizeof(*m->shares));
 	pool_free(m->mms, m->mm_room * sizeof(*m->mms));
 	page_index_release(&m->pages);

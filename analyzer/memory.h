@@ -71,27 +71,24 @@ struct tally {
 	uint64_t latency, first;
 	uint32_t faults;
 	uint32_t next;
-	uint32_t pid : 22; /* of the first fault; PID_MAX_LIMIT is 2^22 */
+	uint32_t pid : 22; /* of the first fault: below PID_LIMIT */
 	uint32_t class : 4, from : 2, evidence : 1, level : 1;
-	bool timed : 1, completed : 1;
 	uint32_t touched : 14, resolved : 14; /* a page table of 64K pages has 2^13 PTEs */
-	bool wasted : 1, waste_unknown : 1;
+	bool timed : 1, waste_unknown : 1;
+	bool wasted : 1; /* see memory_waste() */
 };
 
-/* What few tallies have. It takes memory only where it is written. */
-struct tally_more {
-	uint64_t complete; /* only when completed */
-	uint32_t waste;	   /* of the resolved; only when wasted */
-};
+_Static_assert(sizeof(struct tally) == 32 && PID_LIMIT == 1 << 22, "a tally has room for more");
 
 #define MEMORY_CPUS 256 /* those that are expected on apart; a power of two */
 
 struct memory {
 	struct mapping *mappings; /* pool */
 	uint32_t nr_mappings, mapping_room, free_mapping;
-	struct tally *tallies;	       /* pool */
-	struct tally_more *tally_more; /* of the tally of the same index */
-	uint32_t nr_tallies, tally_room, more_room, free_tally, live_tallies;
+	struct tally *tallies; /* pool */
+	uint32_t nr_tallies, tally_room, free_tally, live_tallies;
+	uint32_t *wastes; /* pool: of the tally of the same index */
+	uint32_t waste_room;
 	struct share *shares; /* pool */
 	uint32_t nr_shares, share_room, free_share, live_shares;
 	struct mm *mms; /* pool */
@@ -224,7 +221,7 @@ uint32_t memory_find_exact(struct memory *m, uint32_t mm, uint64_t vpn, unsigned
 uint32_t memory_map(struct memory *m, uint32_t mm, uint64_t vpn, unsigned int order, bool pmd,
 		    enum pte_state state);
 
-/* Forget the mapping; its tallies must be gone. */
+/* Forget the mapping, and its tallies. */
 void memory_unmap(struct memory *m, uint32_t mapping);
 
 /*
@@ -251,13 +248,16 @@ static inline bool memory_is_sole(const struct memory *m, const struct mapping *
 /* From one PMD to PTEs in the same state. 0 or -ENOMEM. */
 int memory_split_pmd(struct memory *m, struct mapping *map);
 
-static inline struct tally_more *memory_more(const struct memory *m, const struct tally *t)
+/* PTEs that the tally resolved and nobody used, only where it says so: else it takes no memory. */
+static inline uint32_t *memory_waste(const struct memory *m, const struct tally *t)
 {
-	return &m->tally_more[t - m->tallies];
+	return &m->wastes[t - m->tallies];
 }
 
 /* A tally at the head of the mapping's list; room was reserved. */
 struct tally *memory_add_tally(struct memory *m, struct mapping *map);
+
+/* Forget @t, which is in the mapping's list. */
 void memory_remove_tally(struct memory *m, struct mapping *map, struct tally *t);
 
 #endif

@@ -380,7 +380,7 @@ void access_reuse(struct model *m, struct access *a)
 	a->outcome->resolved = resolved;
 	map->last = resolved_at(a->fault);
 	mapping_touch(map, a->pte);
-	episode_charge(m, a, map, 1, resolved);
+	episode_charge(m, a, map, resolved > 0, resolved);
 }
 
 void access_young(struct model *m, struct access *a)

@@ -2,28 +2,15 @@
 /* What each class of faults costs a folio between two write-protections. */
 #include "model_int.h"
 
-/* PTEs that the folio has in the VMA of the fault, at the start of the episode. */
-static uint32_t ptes_here(const struct model *m, const struct mapping *map, const struct vma *vma)
+/* From the entry to the exit that completed it. */
+static uint64_t time_to(const struct fault *f, uint64_t first)
 {
-	uint64_t first = map->vpn, end = map->vpn + mapping_nr_ptes(map);
-	uint64_t vma_first, vma_end;
-
-	if (!vma)
-		return map->nr_start;
-	vma_first = vma->start >> m->options.page_shift;
-	vma_end = vma->end >> m->options.page_shift;
-	if (likely(first >= vma_first && end <= vma_end))
-		return map->nr_start;
-	first = first > vma_first ? first : vma_first;
-	end = end < vma_end ? end : vma_end;
-	if (end <= first)
-		return 1;
-	return end - first < map->nr_start ? end - first : map->nr_start;
+	return f->exit > first ? f->exit - first : 0;
 }
 
-/* What @t counts is over; the folio was complete after @complete, if at all. */
+/* What @t counts is over: @last has completed the folio, or is NULL. */
 static noinline void end_tally(struct model *m, struct mapping *map, struct tally *t,
-			       uint64_t complete)
+			       const struct fault *last)
 {
 	uint16_t bit = 1u << t->class;
 
@@ -39,15 +26,15 @@ static noinline void end_tally(struct model *m, struct mapping *map, struct tall
 		.first = t->first,
 		.pid = t->pid,
 		.latency = t->latency,
-		.complete = complete,
+		.complete = last ? time_to(last, t->first) : 0,
 		.faults = t->faults,
 		.ptes = map->nr_start,
 		.ptes_touched = t->touched,
 		.ptes_resolved = t->resolved,
-		.waste_ptes = t->wasted ? memory_more(&m->memory, t)->waste : 0,
+		.waste_ptes = t->wasted ? *memory_waste(&m->memory, t) : 0,
 		.waste_known = t->resolved && !t->waste_unknown,
 		.timed = t->timed,
-		.completed = t->completed,
+		.completed = last && last->has_exit,
 		.first_of_folio = !(map->classes & bit),
 	};
 
@@ -55,12 +42,6 @@ static noinline void end_tally(struct model *m, struct mapping *map, struct tall
 	memory_remove_tally(&m->memory, map, t);
 	if (!m->err)
 		m->err = m->options.episode(m->options.ctx, &m->ended);
-}
-
-/* From the entry to the exit that completed it. */
-static uint64_t time_to(const struct fault *f, uint64_t first)
-{
-	return f->exit > first ? f->exit - first : 0;
 }
 
 void episode_again(struct model *m, const struct mapping *map, const struct fault *f)
@@ -78,11 +59,8 @@ void episode_again(struct model *m, const struct mapping *map, const struct faul
 /* The mapping's episode ends: what its classes have cost is known. */
 void episode_end(struct model *m, struct mapping *map)
 {
-	while (map->tally) {
-		struct tally *t = &m->memory.tallies[map->tally];
-
-		end_tally(m, map, t, t->completed ? memory_more(&m->memory, t)->complete : 0);
-	}
+	while (map->tally)
+		end_tally(m, map, &m->memory.tallies[map->tally], NULL);
 }
 
 void episode_forget_mapping(struct model *m, struct mapping *map)
@@ -132,9 +110,9 @@ static void charge_waste(const struct model *m, const struct access *a, struct t
 	if (!episode_used(m, t->class, a->vpn)) {
 		t->waste_unknown = true;
 	} else if (a->unused) {
-		struct tally_more *more = memory_more(&m->memory, t);
+		uint32_t *waste = memory_waste(&m->memory, t);
 
-		more->waste = (t->wasted ? more->waste : 0) + a->unused;
+		*waste = (t->wasted ? *waste : 0) + a->unused;
 		t->wasted = true;
 	}
 }
@@ -146,40 +124,21 @@ static noinline struct tally *start_tally(struct model *m, const struct access *
 	const struct fault_key *key = &a->outcome->key;
 	struct tally *t = memory_add_tally(&m->memory, map);
 
-	*t = (struct tally){ .next = t->next,
-			     .class = key->class,
-			     .evidence = key->evidence,
-			     .from = key->from,
-			     .level = key->level,
-			     .first = a->fault->entry,
-			     .pid = a->fault->pid,
-			     .timed = true };
+	t->class = key->class;
+	t->evidence = key->evidence;
+	t->from = key->from;
+	t->level = key->level;
+	t->first = a->fault->entry;
+	t->pid = a->fault->pid;
+	t->timed = true;
 	return t;
-}
-
-/*
- * All that the folio has in the VMA was resolved, at last by @f. The tally goes on where more may
- * come: from another VMA, or, under a policy, where what was resolved is touched after all.
- */
-static noinline void complete(struct model *m, struct mapping *map, struct tally *t,
-			      const struct fault *f)
-{
-	struct tally_more *more = memory_more(&m->memory, t);
-	uint64_t time = t->completed ? more->complete : time_to(f, t->first);
-
-	t->completed |= f->has_exit;
-	if (t->resolved >= map->nr_start && !m->options.policy)
-		end_tally(m, map, t, time);
-	else if (t->completed)
-		more->complete = time;
 }
 
 void episode_begin_run(struct model *m, const struct access *a)
 {
 	struct model_run *run = &m->run;
 
-	if (!a->fault->counted || !a->map->order_known ||
-	    ptes_here(m, a->map, a->vma) < a->map->nr_start)
+	if (!a->fault->counted || !a->map->order_known)
 		return;
 	run->tally = find_tally(m, a->map, &a->outcome->key);
 	if (!run->tally)
@@ -214,7 +173,7 @@ void episode_go_on(struct model *m, const struct fault *f)
 	run->latency += f->latency;
 	if (unlikely(run->nr == run->left)) {
 		episode_end_run(m);
-		complete(m, run->map, run->tally, f);
+		end_tally(m, run->map, run->tally, f);
 	}
 }
 
@@ -240,8 +199,9 @@ void episode_charge(struct model *m, struct access *a, struct mapping *map, uint
 	charge_waste(m, a, t, resolved);
 	t->latency += f->latency;
 	t->timed = t->timed && f->has_exit;
-	if (t->resolved >= ptes_here(m, map, a->vma))
-		complete(m, map, t, f);
-	else if (key->class == CLASS_ACCESS && t->touched >= map->nr_start && !m->options.policy)
-		end_tally(m, map, t, 0); /* no PTE is old any more */
+	/* under a policy, what was resolved may still be touched */
+	if (t->resolved >= map->nr_start && !m->options.policy)
+		end_tally(m, map, t, f);
+	else if (key->class == CLASS_ACCESS && t->touched >= map->nr_start)
+		end_tally(m, map, t, NULL); /* no PTE is old any more */
 }

@@ -33,9 +33,9 @@ static void spread(struct page_index *x, uint32_t room)
 	struct page_slot *end = last_slot(x) + 1, *from = end, *to = x->slots;
 
 	/* first all go to the end, where none is in the way of another */
-	for (struct page_slot *s = &x->slots[room + BEHIND]; s-- > x->slots;) {
-		if (s->mapping)
-			*--from = *s;
+	for (size_t i = room + BEHIND; i--;) {
+		if (x->slots[i].mapping)
+			*--from = x->slots[i];
 	}
 	while (from < end) {
 		struct page_slot s = *from, *home = &x->slots[page_index_home(x, s.hash)];

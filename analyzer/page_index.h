@@ -12,7 +12,7 @@
 
 #include "hash.h"
 
-#define PAGE_INDEX_NEAR 4 /* slots that an entry is rarely further from home */
+#define PAGE_INDEX_NEAR 4 /* slots that four in five entries are not further from home */
 
 struct page_slot {
 	uint32_t hash;
@@ -48,7 +48,7 @@ static inline struct page_slot *page_index_find(const struct page_index *x, uint
 {
 	struct page_slot *home = &x->slots[page_index_home(x, hash)], *s = home;
 
-#pragma GCC unroll 4
+#pragma GCC unroll 4 /* PAGE_INDEX_NEAR */
 	for (int i = 0; i < PAGE_INDEX_NEAR; i++)
 		s += home[i].hash > hash;
 	while (s->hash > hash)

@@ -10,8 +10,8 @@
 #include "steps.h"
 
 #define MIN_PAGE_SIZE	  4096
-#define MAX_PAGE_SIZE	  65536
-#define PROGRESS_INTERVAL 512 /* sub-buffers */
+#define MAX_PAGE_SIZE	  65536 /* struct tally can count the PTEs of a page table of these */
+#define PROGRESS_INTERVAL 512	/* sub-buffers */
 
 static int keep(char **to, const char *text, size_t len)
 {
@@ -299,12 +299,24 @@ static int next_step(struct steps *s, struct step *step)
 	return faults_finish(&s->faults, step);
 }
 
+/* The model keeps no more of a pid than Linux has. */
+static noinline void note_pid(struct steps *s, const struct fault *f)
+{
+	damage_add(&s->tf.damages, timeline_offset(&s->timeline),
+		   "an event of CPU %u has pid %d, which is none that Linux can have", f->cpu,
+		   f->pid);
+}
+
 int steps_next(struct steps *s, struct step *step)
 {
 	const struct filter *filter = s->options->filter;
 	int ret = next_step(s, step);
 
-	if (unlikely(filter != NULL) && ret == 1 && step->kind == STEP_FAULT)
+	if (ret != 1 || step->kind != STEP_FAULT)
+		return ret;
+	if (unlikely((uint32_t)step->fault->pid >= PID_LIMIT))
+		note_pid(s, step->fault);
+	if (unlikely(filter != NULL))
 		step->fault->counted =
 			filter_fault(filter, step->fault, &s->comms, s->rec->time_is_ns);
 	return ret;

@@ -94,6 +94,27 @@ static size_t cpu_entry(const uint8_t *data, size_t size, unsigned int nr)
 	return hit - data;
 }
 
+/* The model keeps so many bits of a pid as Linux has: one that has more is told of. */
+static void test_pids(void **state)
+{
+	static const struct {
+		int pid;
+		bool is_bad;
+	} cases[] = { { 0, false }, { PID_LIMIT - 1, false }, { PID_LIMIT, true }, { -1, true } };
+	const struct tw_vma vma = { BASE, BASE + 4096, 0xffff888000100000 };
+	const struct tw_config config = { .nr_cpus = 1 };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct trace_writer *w = tw_new(&config);
+
+		tw_fault(w, TW_AT(0, 1000, cases[i].pid), 5, &vma, BASE, WRITE, 0);
+		assert_int_equal(tw_write(w, temp_path), 0);
+		tw_free(w);
+		assert_int_equal(is_told(temp_path, "is none that Linux can have"),
+				 cases[i].is_bad);
+	}
+}
+
 /* Change a word of the file, which ends with @reason. */
 static void check_word(uint8_t *data, size_t size, size_t at, uint32_t word, const char *reason)
 {
@@ -510,6 +531,7 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pids),
 		cmocka_unit_test(test_lies_about_cpus),
 		cmocka_unit_test(test_event_of_no_bytes),
 		cmocka_unit_test(test_metadata_that_unpacks_to_much),

@@ -222,7 +222,7 @@ static void test_episode_ends_when_complete(void **state)
 	lab_close(&lab);
 }
 
-/* Of a folio in two VMAs the first part is complete when its own PTEs are, and the rest follows. */
+/* A folio that lies in two VMAs has one episode, and is complete when both parts are. */
 static void test_folio_in_two_vmas(void **state)
 {
 	struct lab lab;
@@ -234,20 +234,19 @@ static void test_folio_in_two_vmas(void **state)
 	for (uint64_t page = 0; page < 16; page++) {
 		struct fault f = write_fault(PARENT, page, NO_ALLOC);
 
-		f.pid = 4194303 - page; /* Linux has none that is larger */
+		f.pid = PID_LIMIT - 1 - page;
 		f.vma_start = page < 12 ? BASE : BASE + 12 * PAGE;
 		f.vma_end = page < 12 ? BASE + 12 * PAGE : BASE + VMA_BYTES;
+		assert_int_equal(lab.nr_episodes, 1);
 		assert_int_equal(run(&lab, f), CLASS_REUSE);
-		if (page == 11)
-			start = lab.now - 10 - start;
 	}
-	assert_int_equal(lab.nr_episodes, 1 + 1);
-	assert_int_equal(lab.episodes[1].pid, 4194303);
+	assert_int_equal(lab.nr_episodes, 2);
+	assert_int_equal(lab.episodes[1].pid, PID_LIMIT - 1);
 	assert_int_equal(lab.episodes[1].faults, 16);
 	assert_int_equal(lab.episodes[1].ptes, 16);
 	assert_int_equal(lab.episodes[1].ptes_resolved, 16);
 	assert_true(lab.episodes[1].completed);
-	assert_int_equal(lab.episodes[1].complete, start);
+	assert_int_equal(lab.episodes[1].complete, lab.now - 10 - start);
 	lab_close(&lab);
 }
 
@@ -440,6 +439,27 @@ static void test_copy_of_the_whole_folio(void **state)
 	assert_int_equal(lab.episodes[1].ptes_touched, 1);
 }
 
+/* What was copied of it before, page by page, is of the same episode. */
+static void test_whole_copy_of_the_rest(void **state)
+{
+	struct lab lab;
+
+	lab_open(&lab, true, false);
+	populate(&lab, 4);
+	step(&lab, STEP_FORK, CHILD, PARENT);
+	assert_int_equal(write_to(&lab, PARENT, 0, 0), CLASS_COW);
+	assert_int_equal(lab.nr_episodes, 1);
+	assert_int_equal(write_to(&lab, PARENT, 2, 4), CLASS_COW);
+	assert_int_equal(lab.outcome.ptes, 15);
+	assert_int_equal(lab.nr_episodes, 2);
+	assert_int_equal(lab.episodes[1].faults, 2);
+	assert_int_equal(lab.episodes[1].ptes, 16);
+	assert_int_equal(lab.episodes[1].ptes_resolved, 16);
+	assert_int_equal(lab.episodes[1].key.source, SOURCE_ALLOC);
+	assert_true(lab.episodes[1].completed);
+	lab_close(&lab);
+}
+
 static void test_worker_says_how_many(void **state)
 {
 	struct fault f = write_fault(PARENT, 2, NO_ALLOC);
@@ -456,6 +476,28 @@ static void test_worker_says_how_many(void **state)
 	/* this CPU still had the old translation */
 	assert_int_equal(write_to(&lab, PARENT, 3, NO_ALLOC), CLASS_SPURIOUS);
 	lab_close(&lab);
+}
+
+/* A worker's return says what cannot be, of PTEs outside the VMA: it touched and resolved none. */
+static void test_worker_resolved_none(void **state)
+{
+	struct fault f = write_fault(PARENT, 2, NO_ALLOC);
+	struct lab lab;
+
+	lab_open(&lab, true, false);
+	populate(&lab, 4);
+	step(&lab, STEP_FORK, CHILD, PARENT);
+	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	f.worker_ptes = 4;
+	f.vma_start = BASE + VMA_BYTES;
+	f.vma_end = BASE + 2 * VMA_BYTES;
+	for (int i = 0; i < 20000; i++)
+		assert_int_equal(run(&lab, f), CLASS_REUSE);
+	lab_close(&lab);
+	assert_int_equal(lab.nr_episodes, 2);
+	assert_int_equal(lab.episodes[1].faults, 20000);
+	assert_int_equal(lab.episodes[1].ptes_touched, 0);
+	assert_int_equal(lab.episodes[1].ptes_resolved, 0);
 }
 
 static void test_race_is_no_fault_of_its_own(void **state)
@@ -930,7 +972,9 @@ int main(void)
 		cmocka_unit_test(test_split_that_nobody_saw),
 		cmocka_unit_test(test_allocation_shows_a_copy),
 		cmocka_unit_test(test_copy_of_the_whole_folio),
+		cmocka_unit_test(test_whole_copy_of_the_rest),
 		cmocka_unit_test(test_worker_says_how_many),
+		cmocka_unit_test(test_worker_resolved_none),
 		cmocka_unit_test(test_race_is_no_fault_of_its_own),
 		cmocka_unit_test(test_zero_page_is_copied),
 		cmocka_unit_test(test_file_pages),
