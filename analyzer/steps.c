@@ -285,16 +285,25 @@ static int take_record(struct steps *s, const struct record *record, struct step
 	}
 }
 
-static int next_step(struct steps *s, struct step *step)
+/* Take one record after the other, until @step is complete. Returns 1 when it is, 0 at the end. */
+static inline int take_records(struct steps *s, const struct record *(*next)(struct timeline *),
+			       struct step *step)
 {
 	const struct record *record;
+	int ret = 0;
 
-	while ((record = timeline_next(&s->timeline))) {
-		int ret = take_record(s, record, step);
+	while (!ret && (record = next(&s->timeline)))
+		ret = take_record(s, record, step);
+	return ret;
+}
 
-		if (ret)
-			return ret;
-	}
+static int next_step(struct steps *s, struct step *step)
+{
+	int ret = s->timeline.only ? take_records(s, timeline_next_of_one, step)
+				   : take_records(s, timeline_next_of_all, step);
+
+	if (ret)
+		return ret;
 	s->last = s->timeline.last;
 	return faults_finish(&s->faults, step);
 }

@@ -309,7 +309,7 @@ static noinline void end_at(struct timeline *t, uint64_t ts)
  * The next record, of whatever stream. Whose comes then is found out at once: that takes a while,
  * but whoever asks need not wait for it.
  */
-static const struct record *next_of_all(struct timeline *t)
+const struct record *timeline_next_of_all(struct timeline *t)
 {
 	struct stream *s;
 	uint32_t stream;
@@ -342,7 +342,7 @@ static const struct record *next_of_all(struct timeline *t)
 }
 
 /* The same where there is but one. */
-static const struct record *next_of_one(struct timeline *t)
+const struct record *timeline_next_of_one(struct timeline *t)
 {
 	struct stream *s = t->only;
 
@@ -358,7 +358,7 @@ static const struct record *next_of_one(struct timeline *t)
 
 const struct record *timeline_next(struct timeline *t)
 {
-	return likely(t->only != NULL) ? next_of_one(t) : next_of_all(t);
+	return likely(t->only != NULL) ? timeline_next_of_one(t) : timeline_next_of_all(t);
 }
 
 size_t timeline_stream(const struct timeline *t)

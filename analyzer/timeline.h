@@ -60,6 +60,13 @@ int timeline_open(struct timeline *t, struct tracefile *tf, const struct page_la
  */
 const struct record *timeline_next(struct timeline *t);
 
+/*
+ * What timeline_next() does while there is t->only one stream, and else: for who has so many
+ * records to come that asking for each which of the two it is takes too long.
+ */
+const struct record *timeline_next_of_one(struct timeline *t);
+const struct record *timeline_next_of_all(struct timeline *t);
+
 /* Which CPU of which buffer holds the current record: below nr_streams, in the order of the file.
  */
 size_t timeline_stream(const struct timeline *t);
