@@ -182,6 +182,11 @@ static struct cell get_class_u64(const void *row, const struct column *c)
 	return count(*(const uint64_t *)at(class_of(row), c->offset));
 }
 
+static struct cell get_resolved(const void *row, const struct column *c)
+{
+	return class_of(row) && class_of(row)->resolved_unknown ? unknown() : get_class_u64(row, c);
+}
+
 static struct cell get_faults_per_pte(const void *row, const struct column *c)
 {
 	return class_of(row) ? real(row_faults_per_pte(class_of(row))) : unknown();
@@ -379,8 +384,10 @@ static const struct column report_list[] = {
 	SUM(episodes, "EPISODES", "times that a folio was write-protected and faulted"),
 	SUM(ptes, "PTES", "PTEs of the folios, each episode"),
 	SUM(ptes_touched, "TOUCHED", "PTEs that took a fault of their own"),
-	SUM(ptes_resolved, "RESOLVED", "PTEs made usable"),
-	SUM(timed_ptes, "TIMED", "PTEs made usable where every fault has an exit"),
+	{ "ptes_resolved", "RESOLVED", "PTEs made usable", REPORT_CLASS, get_resolved, NULL,
+	  CLASS(ptes_resolved), 0 },
+	{ "timed_ptes", "TIMED", "PTEs made usable where every fault has an exit", REPORT_CLASS,
+	  get_resolved, NULL, CLASS(timed_ptes), 0 },
 	{ "faults_per_pte", "FAULTS/PTE", "faults / PTEs", REPORT_CLASS, get_faults_per_pte,
 	  NULL, 0, 0 },
 	{ "ns_per_pte", "TIME/PTE", "per-folio latency / PTEs resolved",
@@ -437,6 +444,14 @@ static struct cell get_episode_latency(const void *row, const struct column *c)
 	return episode_of(row)->timed ? count(episode_of(row)->latency) : unknown();
 }
 
+static struct cell get_episode_resolved(const void *row, const struct column *c)
+{
+	const struct episode *e = episode_of(row);
+
+	return resolved_is_all(&e->key, e->ptes_resolved, e->ptes) ? count(e->ptes_resolved)
+								   : unknown();
+}
+
 static struct cell get_episode_time_per_pte(const void *row, const struct column *c)
 {
 	const struct episode *e = episode_of(row);
@@ -482,8 +497,7 @@ static const struct column folio_list[] = {
 	{ "ptes", "PTES", "that the folio has here", 0, get_episode_u32, NULL, EPISODE(ptes), 0 },
 	{ "ptes_touched", "TOUCHED", "PTEs that took a fault of their own", 0, get_episode_u32,
 	  NULL, EPISODE(ptes_touched), 0 },
-	{ "ptes_resolved", "RESOLVED", "PTEs made usable", 0, get_episode_u32, NULL,
-	  EPISODE(ptes_resolved), 0 },
+	{ "ptes_resolved", "RESOLVED", "PTEs made usable", 0, get_episode_resolved, NULL, 0, 0 },
 	{ "faults", "FAULTS", "logical faults", 0, get_episode_u32, NULL, EPISODE(faults), 0 },
 	{ "faults_per_pte", "FAULTS/PTE", "faults / PTEs", 0, get_episode_faults_per_pte, NULL,
 	  0, 0 },

@@ -56,6 +56,8 @@ static int add_summary(struct run *run, const char *label, const struct summary 
 		struct summary_row *row = summary_row(to, &key);
 
 		err = row ? row_merge(row, from->rows[i]) : -ENOMEM;
+		if (!err && !from->rows[i]->ptes)
+			row->apart += from->rows[i]->faults;
 	}
 	return err;
 }

@@ -194,9 +194,7 @@ static int read_counters(const struct json_place *at, struct json_object *json,
 			 { "folios", &row->folios },
 			 { "episodes", &row->episodes },
 			 { "ptes", &row->ptes },
-			 { "ptes_touched", &row->ptes_touched },
-			 { "ptes_resolved", &row->ptes_resolved },
-			 { "timed_ptes", &row->timed_ptes } };
+			 { "ptes_touched", &row->ptes_touched } };
 
 	for (size_t i = 0; i < sizeof(counters) / sizeof(*counters); i++) {
 		int err = json_get_u64(at, json, counters[i].key, counters[i].counter);
@@ -205,6 +203,23 @@ static int read_counters(const struct json_place *at, struct json_object *json,
 			return err;
 	}
 	return 0;
+}
+
+/* Null where it is not known. */
+static int read_resolved(const struct json_place *at, struct json_object *json,
+			 struct summary_row *row)
+{
+	struct json_object *value;
+	int err;
+
+	if (json_object_object_get_ex(json, "ptes_resolved", &value) && !value) {
+		row->resolved_unknown = true;
+		return 0;
+	}
+	err = json_get_u64(at, json, "ptes_resolved", &row->ptes_resolved);
+	/* reports have said so many as had a fault */
+	row->resolved_unknown = !resolved_is_all(&row->key, row->ptes_resolved, row->ptes);
+	return err ? err : json_get_u64(at, json, "timed_ptes", &row->timed_ptes);
 }
 
 /* Null, or no such member, where it is not known. */
@@ -276,6 +291,8 @@ static int read_row(const struct json_place *at, struct json_object *json, bool 
 	if (s->nr_rows == nr)
 		return json_wrong(at, "stands here twice");
 	err = read_counters(at, json, row);
+	if (!err)
+		err = read_resolved(at, json, row);
 	if (!err)
 		err = read_waste(at, json, row);
 	if (!err)

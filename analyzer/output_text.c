@@ -102,11 +102,13 @@ static void write_faults(FILE *out, const struct recording *r)
 	}
 	fprintf(out,
 		"  %" PRIu64 " entries and %" PRIu64 " exits of faults, unpaired %" PRIu64
-		" and %" PRIu64 ", %" PRIu64 " retr%s merged\n",
-		c->entries, c->exits, c->unpaired_entries, c->unpaired_exits, c->retries,
+		" and %" PRIu64 "\n",
+		c->entries, c->exits, c->unpaired_entries, c->unpaired_exits);
+	fprintf(out,
+		"  %" PRIu64 " fault%s counted: %" PRIu64 " major, %" PRIu64 " remote, %" PRIu64
+		" retr%s merged into them\n",
+		c->total, plural(c->total), c->major, c->remote, c->retries,
 		c->retries == 1 ? "y" : "ies");
-	fprintf(out, "  %" PRIu64 " fault%s counted: %" PRIu64 " major, %" PRIu64 " remote\n",
-		c->total, plural(c->total), c->major, c->remote);
 	if (r->unmatched_exceptions)
 		fprintf(out,
 			"  %" PRIu64 " page-fault exception%s that never entered handle_mm_fault\n",

@@ -92,7 +92,9 @@ static void count_episode(struct summary_row *row, const struct episode *e)
 	row->ptes_resolved += e->ptes_resolved;
 	if (e->timed)
 		row->timed_ptes += e->ptes_resolved;
-	if (e->waste_known && resolved_is_all(&e->key, e->ptes_resolved, e->ptes))
+	if (!resolved_is_all(&e->key, e->ptes_resolved, e->ptes))
+		row->resolved_unknown = row->waste_unknown = true;
+	else if (e->waste_known)
 		row->waste_ptes += e->waste_ptes;
 	else if (e->ptes_resolved)
 		row->waste_unknown = true;
@@ -180,6 +182,7 @@ int row_merge(struct summary_row *to, const struct summary_row *from)
 	if (err)
 		return err;
 	to->faults = counter_add(to->faults, from->faults);
+	to->apart = counter_add(to->apart, from->apart);
 	to->folios = counter_add(to->folios, from->folios);
 	to->episodes = counter_add(to->episodes, from->episodes);
 	to->ptes = counter_add(to->ptes, from->ptes);
@@ -187,8 +190,16 @@ int row_merge(struct summary_row *to, const struct summary_row *from)
 	to->ptes_resolved = counter_add(to->ptes_resolved, from->ptes_resolved);
 	to->timed_ptes = counter_add(to->timed_ptes, from->timed_ptes);
 	to->waste_ptes = counter_add(to->waste_ptes, from->waste_ptes);
+	to->resolved_unknown |= from->resolved_unknown;
 	to->waste_unknown |= from->waste_unknown;
 	return 0;
+}
+
+static bool equal_resolved(const struct summary_row *a, const struct summary_row *b)
+{
+	if (a->resolved_unknown || b->resolved_unknown)
+		return a->resolved_unknown == b->resolved_unknown;
+	return a->ptes_resolved == b->ptes_resolved && a->timed_ptes == b->timed_ptes;
 }
 
 static bool equal_waste(const struct summary_row *a, const struct summary_row *b)
@@ -202,8 +213,7 @@ bool row_equal(const struct summary_row *a, const struct summary_row *b)
 {
 	return !fault_key_compare(&a->key, &b->key) && a->faults == b->faults &&
 	       a->folios == b->folios && a->episodes == b->episodes && a->ptes == b->ptes &&
-	       a->ptes_touched == b->ptes_touched && a->ptes_resolved == b->ptes_resolved &&
-	       a->timed_ptes == b->timed_ptes && equal_waste(a, b) &&
+	       a->ptes_touched == b->ptes_touched && equal_resolved(a, b) && equal_waste(a, b) &&
 	       hist_equal(&a->latency, &b->latency) &&
 	       hist_equal(&a->per_folio_latency, &b->per_folio_latency) &&
 	       hist_equal(&a->time_to_complete, &b->time_to_complete) &&
@@ -253,7 +263,7 @@ void summary_sort(struct summary *s)
 
 double row_faults_per_pte(const struct summary_row *r)
 {
-	return r->ptes ? (double)r->faults / r->ptes : NAN;
+	return r->ptes ? (double)(r->faults - r->apart) / r->ptes : NAN;
 }
 
 bool resolved_is_all(const struct fault_key *key, uint64_t ptes_resolved, uint64_t ptes)
@@ -269,8 +279,7 @@ bool row_waste_known(const struct summary_row *r)
 
 double row_time_per_pte(const struct summary_row *r)
 {
-	if (!r->timed_ptes || !hist_has_sum(&r->per_folio_latency) ||
-	    !resolved_is_all(&r->key, r->ptes_resolved, r->ptes))
+	if (!r->timed_ptes || !hist_has_sum(&r->per_folio_latency) || r->resolved_unknown)
 		return NAN;
 	return (double)r->per_folio_latency.sum / r->timed_ptes;
 }

@@ -13,16 +13,18 @@
 struct summary_row {
 	struct fault_key key;
 	uint64_t faults;
+	uint64_t apart; /* of them, where rows of several keys are added up: of no folio */
 	uint64_t folios, episodes;
-	uint64_t ptes, ptes_touched, ptes_resolved; /* sums over episodes */
-	uint64_t timed_ptes;			    /* resolved in episodes that were timed */
-	uint64_t waste_ptes;			    /* resolved and never used, unless unknown */
-	bool waste_unknown;			    /* of an episode */
-	struct hist latency;			    /* of each fault that has an exit */
-	struct hist per_folio_latency;		    /* sum of each timed episode */
-	struct hist time_to_complete;		    /* of each completed episode */
-	struct hist ptes_per_fault;		    /* batch sizes where known */
-	struct hist whole;			    /* see summary_settle() */
+	uint64_t ptes, ptes_touched;
+	uint64_t ptes_resolved;		      /* unless unknown, as timed_ptes */
+	uint64_t timed_ptes;		      /* resolved in episodes that were timed */
+	uint64_t waste_ptes;		      /* resolved and never used, unless unknown */
+	bool resolved_unknown, waste_unknown; /* of an episode */
+	struct hist latency;		      /* of each fault that has an exit */
+	struct hist per_folio_latency;	      /* sum of each timed episode */
+	struct hist time_to_complete;	      /* of each completed episode */
+	struct hist ptes_per_fault;	      /* batch sizes where known */
+	struct hist whole;		      /* see summary_settle() */
 };
 
 struct fault_counts {
@@ -81,7 +83,7 @@ int row_merge(struct summary_row *to, const struct summary_row *from);
 /* Whether both say the same. */
 bool row_equal(const struct summary_row *a, const struct summary_row *b);
 
-/* faults / ptes: the faults that each PTE cost; NAN when there are no PTEs. */
+/* faults of folios / their PTEs: the faults that each PTE cost; NAN when there are no PTEs. */
 double row_faults_per_pte(const struct summary_row *r);
 
 /*

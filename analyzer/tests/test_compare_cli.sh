@@ -235,6 +235,43 @@ test_by() {
 	bad_usage "--by 'comm,mm' is not of class" compare --by comm,mm $old $new
 }
 
+# A group divides the faults of folios by their PTEs, and does not know what one of its rows does not.
+test_groups() {
+	local pair=traces/pairs/x86_64-redis-64k side want
+
+	for side in before after; do
+		want=$("$FAULT_ANALYZE" report -F json --comm redis-server $pair-$side.dat |
+			jq '[.classes[] | select(.ptes > 0)] | (map(.faults) | add) / (map(.ptes) | add)')
+		good compare -F json --by comm --metric faults_per_pte,ns_per_pte,ptes_resolved $pair-before.dat $pair-after.dat
+		json "[.rows[] | select(.group == \"redis-server\")] |
+			(.[] | select(.metric == \"faults_per_pte\").$side - $want | fabs) < 1e-12"
+		json "[.rows[] | select(.group == \"redis-server\") | select(.metric != \"faults_per_pte\").$side] == [null, null]"
+		json "all(.rows[] | select(.group == \"fault-workload\"); .$side > 0)"
+	done
+}
+
+# Which PTEs a reuse fault made usable no event says, where some had no fault: not even how many.
+test_resolved() {
+	local pair=traces/pairs/x86_64-reuse-64k row='.classes[] | select(.class == "reuse" and .order == 4)'
+
+	good report -F json $pair-after.dat
+	json "$row | .ptes == 2048 and .ptes_touched == 128 and .ptes_resolved == null and .timed_ptes == null"
+	mv "$tmp/out" "$tmp/after.json"
+	good report -F json $pair-before.dat
+	json "$row | .ptes_resolved == 2048 and .timed_ptes == 2048"
+	mv "$tmp/out" "$tmp/before.json"
+	good report -F json $pair-worker-after.dat
+	json "$row | .ptes_touched == 128 and .ptes_resolved == 2048"
+	good merge "$tmp/before.json" "$tmp/after.json"
+	json "$row | .ptes == 4096 and .ptes_touched == 2176 and .ptes_resolved == null and .ns_per_pte == null"
+	good folios -F tsv -o class,ptes_resolved --class reuse --order 4 $pair-after.dat
+	[ "$(tail -n +2 "$tmp/out" | sort | uniq -c | tr -s ' \t' ' ')" = " 128 reuse n/a" ] || wrong "$ran: $(head -n 3 "$tmp/out")"
+	# reports have said how many had a fault
+	jq -c "($row) |= (.ptes_resolved = 128 | .timed_ptes = 128)" "$tmp/after.json" >"$tmp/old.json"
+	good merge "$tmp/old.json"
+	json "$row | .ptes_resolved == null"
+}
+
 test_metric() {
 	good compare -F json --metric latency_ns.p999,episodes "$one" "$other"
 	json '[.rows[].metric] | unique == ["episodes", "latency_ns.p999"]'
