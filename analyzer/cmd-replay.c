@@ -60,6 +60,7 @@ struct command {
 	struct recording before, after;
 	bool has_after, after_is_timed;
 	struct costs costs;
+	char *costs_source; /* where they come from, in words; owned; NULL: there are none */
 };
 
 static void usage(void)
@@ -323,12 +324,30 @@ static int validate(const struct replay_report *report)
 	return EXIT_REFUSED;
 }
 
-/* Where the costs come from, in words. */
-static const char *costs_source(const struct command *c)
+/* The files that the costs come from, or the costs as stated. Returns an exit code. */
+static int name_costs(struct command *c)
 {
+	size_t size;
+	FILE *out;
+
 	if (!c->costs.reuse.nr && !c->costs.copy.nr)
-		return NULL;
-	return c->nr_costs_paths ? c->costs_paths[0] : c->ns_per_pte;
+		return EXIT_GOOD;
+	out = open_memstream(&c->costs_source, &size);
+	if (!out)
+		return command_no_memory();
+	if (c->ns_per_pte)
+		fputs(c->ns_per_pte, out);
+	for (size_t i = 0; i < c->nr_costs_paths; i++)
+		fprintf(out, "%s%s", i ? ", " : "", c->costs_paths[i]);
+	return fclose(out) ? command_no_memory() : EXIT_GOOD;
+}
+
+static struct replay_basis basis(const struct command *c)
+{
+	return (struct replay_basis){ .before = &c->before,
+				      .stale_tlb = stale_names[c->stale_tlb],
+				      .costs = c->costs_source,
+				      .missing = c->missing ? c->missing->name : NULL };
 }
 
 static int draw(const char *dir, const struct sweep *sweep)
@@ -351,14 +370,12 @@ static int draw(const char *dir, const struct sweep *sweep)
 static int print_sweep(struct command *c)
 {
 	struct sweep_row rows[MAX_POLICIES];
-	struct sweep sweep = {
-		.before = &c->before, .costs = costs_source(c), .rows = rows, .nr = c->nr
-	};
+	struct sweep sweep = { .basis = basis(c), .rows = rows, .nr = c->nr };
 	int err;
 
 	for (size_t i = 0; i < c->nr; i++) {
 		rows[i] = sweep_sum(c->names[i], c->replay.predictions[i].rows, &c->costs);
-		rows[i].doubt = c->missing ? c->missing->name : NULL;
+		rows[i].doubt = sweep.basis.missing;
 	}
 	err = sweep_write(stdout, c->in.format, &sweep, c->in.columns);
 	if (err)
@@ -368,13 +385,10 @@ static int print_sweep(struct command *c)
 
 static int print(struct command *c)
 {
-	struct replay_report report = { .before = &c->before,
+	struct replay_report report = { .basis = basis(c),
 					.after = c->has_after ? &c->after : NULL,
 					.after_is_timed = c->after_is_timed,
 					.policy = c->names[0],
-					.stale_tlb = stale_names[c->stale_tlb],
-					.costs = costs_source(c),
-					.missing = c->missing ? c->missing->name : NULL,
 					.rows = c->replay.predictions[0].rows,
 					.cost = &c->costs };
 	int err = replay_write(stdout, c->in.format, &report, c->in.columns);
@@ -415,6 +429,7 @@ static int replay(struct command *c, const char *path)
 	c->in.report.step = NULL;
 	c->in.report.episode = NULL;
 	code = worse(code, find_costs(c));
+	code = worse(code, name_costs(c));
 	if (c->validate)
 		code = worse(code, read_after(c));
 	return worse(code, c->sweep ? print_sweep(c) : print(c));
@@ -427,6 +442,7 @@ static void release(struct command *c)
 	for (size_t i = 0; i < c->nr; i++)
 		free(c->names[i]);
 	free(c->sweep);
+	free(c->costs_source);
 	recording_release(&c->before);
 	recording_release(&c->after);
 	input_release(&c->in);

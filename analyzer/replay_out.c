@@ -54,7 +54,8 @@ static struct cell get_size(const void *row, const struct column *c)
 	if (r->place.order == ORDER_UNKNOWN)
 		return unknown;
 	return (struct cell){ .type = CELL_SIZE,
-			      .count = (uint64_t)r->report->before->page_size << r->place.order };
+			      .count = (uint64_t)r->report->basis.before->page_size
+				       << r->place.order };
 }
 
 static struct cell get_level(const void *row, const struct column *c)
@@ -204,7 +205,7 @@ static const char *doubt(const struct out_row *r)
 	bool depends = r->place.class == CLASS_REUSE || r->place.class == CLASS_COW ||
 		       r->place.class == CLASS_SPURIOUS || r->place.class == CLASS_UNKNOWN;
 
-	return depends ? r->report->missing : NULL;
+	return depends ? r->report->basis.missing : NULL;
 }
 
 static struct cell get_doubt(const void *row, const struct column *c)
@@ -314,6 +315,28 @@ static bool next_row(const struct replay_report *report, struct out_row *r, unsi
 	return false;
 }
 
+void replay_write_head(FILE *out, const char *what, const struct replay_basis *basis)
+{
+	text_write(out, what);
+	fputs(" on ", out);
+	text_write(out, basis->before->file);
+	fprintf(out, "; stale TLB: %s assumed; ", basis->stale_tlb);
+	if (basis->costs) {
+		fputs("costs from ", out);
+		text_write(out, basis->costs);
+		putc('\n', out);
+	} else {
+		fputs("no costs given: counts, and times only where nothing is batched\n", out);
+	}
+}
+
+void replay_basis_json(struct json_object *root, const struct replay_basis *basis)
+{
+	json_object_object_add(root, "stale_tlb", json_text(basis->stale_tlb));
+	json_object_object_add(root, "costs", json_text(basis->costs));
+	json_object_object_add(root, "missing", json_text(basis->missing));
+}
+
 static int write_json(FILE *out, const struct replay_report *report)
 {
 	struct json_object *root = json_document();
@@ -326,37 +349,19 @@ static int write_json(FILE *out, const struct replay_report *report)
 		return -ENOMEM;
 	}
 	json_object_object_add(root, "policy", json_text(report->policy));
-	json_object_object_add(root, "stale_tlb", json_text(report->stale_tlb));
-	json_object_object_add(root, "costs", json_text(report->costs));
-	json_object_object_add(root, "missing", json_text(report->missing));
+	replay_basis_json(root, &report->basis);
 	json_object_object_add(root, "rows", list);
 	for (unsigned int at = 0; next_row(report, &r, &at);)
 		json_object_array_add(list,
 				      columns_json(columns, sizeof(columns) / sizeof(*columns), 0,
-						   &r, report->before->time_is_ns));
+						   &r, report->basis.before->time_is_ns));
 	return json_write_document(out, root);
-}
-
-static void write_head(FILE *out, const struct replay_report *report)
-{
-	fputs("policy ", out);
-	text_write(out, report->policy);
-	fputs(" on ", out);
-	text_write(out, report->before->file);
-	fprintf(out, "; stale TLB: %s assumed; ", report->stale_tlb);
-	if (report->costs) {
-		fputs("costs from ", out);
-		text_write(out, report->costs);
-		putc('\n', out);
-	} else {
-		fputs("no costs given: counts, and times only where nothing is batched\n", out);
-	}
 }
 
 int replay_write(FILE *out, enum format format, const struct replay_report *report,
 		 const char *list)
 {
-	bool ns = report->before->time_is_ns;
+	bool ns = report->basis.before->time_is_ns;
 	struct out_row r;
 	struct table *t;
 	int err = 0, close_err;
@@ -364,8 +369,9 @@ int replay_write(FILE *out, enum format format, const struct replay_report *repo
 	if (format == FORMAT_JSON)
 		return write_json(out, report);
 	if (format == FORMAT_TEXT) {
-		write_head(out, report);
-		if (!list && report->missing)
+		fputs("policy ", out);
+		replay_write_head(out, report->policy, &report->basis);
+		if (!list && report->basis.missing)
 			list = report->after ? TEXT_VALIDATE TEXT_DOUBT : TEXT_COLUMNS TEXT_DOUBT;
 		else if (!list)
 			list = report->after ? TEXT_VALIDATE : TEXT_COLUMNS;

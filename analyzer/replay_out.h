@@ -8,15 +8,20 @@
 #include "replay_check.h"
 #include "table.h"
 
+/* What all predictions of a run go by. */
+struct replay_basis {
+	const struct recording *before;
+	const char *stale_tlb; /* what was assumed */
+	const char *costs;     /* where they come from, all of them; NULL: there are none */
+	const char *missing;   /* events that the model needs and BEFORE lacks; NULL: none */
+};
+
 /* What was predicted, and what stands beside it. */
 struct replay_report {
-	const struct recording *before;
+	struct replay_basis basis;
 	const struct recording *after; /* --validate; NULL: none */
-	bool after_is_timed;	       /* its times can be compared with those of @before */
+	bool after_is_timed;	       /* its times can be compared with those before */
 	const char *policy;	       /* as the user gave it */
-	const char *stale_tlb;
-	const char *costs;   /* where they come from, NULL: there are none */
-	const char *missing; /* events that the model needs and BEFORE lacks; NULL: none */
 	const struct replay_rows *rows;
 	const struct costs *cost;
 };
@@ -27,6 +32,14 @@ struct replay_misses {
 };
 
 const struct column *replay_columns(size_t *nr);
+
+/* The line of text above the rows: @what was replayed on which recording, and what was assumed. */
+void replay_write_head(FILE *out, const char *what, const struct replay_basis *basis);
+
+struct json_object;
+
+/* The same as members of @root. */
+void replay_basis_json(struct json_object *root, const struct replay_basis *basis);
 
 /* Write the rows as text, TSV, CSV or JSON. 0 or -errno of memory or output. */
 int replay_write(FILE *out, enum format format, const struct replay_report *report,

@@ -121,24 +121,27 @@ static int write_json(FILE *out, const struct sweep *s)
 		json_object_put(list);
 		return -ENOMEM;
 	}
-	json_object_object_add(root, "costs", json_text(s->costs));
+	replay_basis_json(root, &s->basis);
 	json_object_object_add(root, "sweep", list);
 	for (size_t i = 0; i < s->nr; i++)
 		json_object_array_add(list, columns_json(columns, NR_COLUMNS, 0, &s->rows[i],
-							 s->before->time_is_ns));
+							 s->basis.before->time_is_ns));
 	return json_write_document(out, root);
 }
 
 int sweep_write(FILE *out, enum format format, const struct sweep *s, const char *list)
 {
-	bool ns = s->before->time_is_ns;
+	bool ns = s->basis.before->time_is_ns;
 	struct table *t;
 	int err = 0, close_err;
 
 	if (format == FORMAT_JSON)
 		return write_json(out, s);
-	if (format == FORMAT_TEXT && !list)
-		list = s->nr && s->rows[0].doubt ? TEXT_COLUMNS ",doubt" : TEXT_COLUMNS;
+	if (format == FORMAT_TEXT) {
+		replay_write_head(out, "sweep", &s->basis);
+		if (!list)
+			list = s->basis.missing ? TEXT_COLUMNS ",doubt" : TEXT_COLUMNS;
+	}
 	t = table_open(out, format, columns, NR_COLUMNS, list, ns, !ns);
 	if (!t)
 		return -ENOMEM;
@@ -192,7 +195,7 @@ static void write_curves(FILE *out, const struct sweep *s)
 
 	if (is_timed(s)) {
 		snprintf(axis, sizeof(axis), "time of one reuse fault (%s)",
-			 recording_time_unit(s->before));
+			 recording_time_unit(s->basis.before));
 		write_curve(out, s, axis, true);
 		fputs("\n\n", out);
 	} else {

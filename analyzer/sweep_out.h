@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "replay.h"
+#include "replay_out.h"
 #include "table.h"
 
 /* One policy of a sweep: its rows, added up. */
@@ -18,8 +18,7 @@ struct sweep_row {
 };
 
 struct sweep {
-	const struct recording *before;
-	const char *costs; /* where they come from, NULL: there are none */
+	struct replay_basis basis;
 	const struct sweep_row *rows;
 	size_t nr;
 };
