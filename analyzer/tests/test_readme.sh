@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What README.md shows is what the program prints.
+# What README.md shows is what the program prints, as pasted; and traces/README.md's tables are what
+# scripts/lab-table.sh prints.
 set -uo pipefail
 # shellcheck source=analyzer/tests/judge.sh
 . "$(dirname "$0")/judge.sh"
 export FAULT_ANALYZE_PLOTS=$PWD/plots
 
-# The samples, as $tmp/N.command and $tmp/N.expected: "    $ fault-analyze ..." and the block behind it.
+# The samples, as $tmp/N.command and $tmp/N.expected: "    $ fault-analyze ..." and the block behind it; in
+# $tmp/stray the lines where a block has no command.
 split_samples() {
 	awk -v dir="$tmp" '
 		/^    \$ fault-analyze / { command = substr($0, 7); next }
@@ -17,29 +19,37 @@ split_samples() {
 			print command >(dir "/" nr ".command")
 			next
 		}
-		inside { print >file }' README.md
+		/^```$/ { print FNR; inside = 1; file = "/dev/null"; next }
+		inside { print >file }' README.md >"$tmp/stray"
 }
 
-# Where the samples are of: recordings of pairs without their folder, the others with it.
+# What the samples need of the clone's top folder once the program is built; what they write stays out of it.
 make_folder() {
-	mkdir "$tmp/at"
-	ln -s "$PWD/traces" "$PWD"/traces/pairs/* "$tmp/at"
+	mkdir -p "$tmp/top/build"
+	ln -s "$PWD/traces" "$tmp/top"
+	ln -s "$(realpath "$FAULT_ANALYZE")" "$tmp/top/build/fault-analyze"
 }
 
 test_samples() {
 	local expected nr=0
 
 	split_samples
+	[ ! -s "$tmp/stray" ] || wrong "README.md has blocks of no command, in lines $(tr '\n' ' ' <"$tmp/stray")"
 	make_folder
-	# shellcheck disable=SC2317 # the samples call it
-	fault-analyze() { "$FAULT_ANALYZE" "$@"; }
 	for expected in "$tmp"/*.expected; do
 		nr=$((nr + 1))
-		(set +o pipefail; cd "$tmp/at" && eval "$(cat "${expected%.expected}.command")") >"$tmp/out" 2>"$tmp/err" ||
-			wrong "fails: $(cat "${expected%.expected}.command" "$tmp/err")"
+		(set +o pipefail; cd "$tmp/top" && PATH=$PWD/build:$PATH && eval "$(cat "${expected%.expected}.command")") \
+			>"$tmp/out" 2>"$tmp/err" || wrong "fails: $(cat "${expected%.expected}.command" "$tmp/err")"
 		diff "$expected" "$tmp/out" || wrong "README.md shows another output of: $(cat "${expected%.expected}.command")"
 	done
-	[ "$nr" -ge 5 ] || wrong "README.md has $nr samples"
+	[ "$nr" -ge 6 ] || wrong "README.md has $nr samples"
+}
+
+test_lab_tables() {
+	scripts/lab-table.sh >"$tmp/out" 2>"$tmp/err" || wrong "lab-table.sh fails: $(cat "$tmp/err")"
+	grep '^|' "$tmp/out" >"$tmp/rows"
+	[ "$(wc -l <"$tmp/rows")" -ge 100 ] || wrong "lab-table.sh prints $(wc -l <"$tmp/rows") rows"
+	! grep -vxFf traces/README.md "$tmp/rows" || wrong "traces/README.md has no such rows"
 }
 
 run_tests
