@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What README.md shows is what the program prints, as pasted; and traces/README.md's tables are what
-# scripts/lab-table.sh prints.
+# What README.md shows is what the program prints, as pasted; traces/README.md has the tables that
+# scripts/lab-table.sh prints, kunit/README.md that of traces/costs.
 set -uo pipefail
 # shellcheck source=analyzer/tests/judge.sh
 . "$(dirname "$0")/judge.sh"
@@ -50,6 +50,16 @@ test_lab_tables() {
 	grep '^|' "$tmp/out" >"$tmp/rows"
 	[ "$(wc -l <"$tmp/rows")" -ge 100 ] || wrong "lab-table.sh prints $(wc -l <"$tmp/rows") rows"
 	! grep -vxFf traces/README.md "$tmp/rows" || wrong "traces/README.md has no such rows"
+}
+
+# of each helper for 1, 16 and 512 PTEs: ns per PTE, batched and single
+test_bench_table() {
+	good kunit -b -F tsv traces/costs/x86_64-7.3.ktap
+	awk 'NR > 1 && ($2 == 1 || $2 == 16 || $2 == 512) {
+		printf "%s%.1f %.1f%s", $2 == 1 ? $1 " " : " ", $5, $6, $2 == 512 ? "\n" : "" }' "$tmp/out" >"$tmp/rows"
+	echo "two runs of $(($(wc -l <"$tmp/out") - 1)) lines agree to 0.000 %" >>"$tmp/rows"
+	sed -n '/^    ns per PTE, batched and single/,/^    two runs/p' kunit/README.md | tail -n +2 | tr -s ' ' |
+		sed 's/^ //' | diff - "$tmp/rows" || wrong "kunit/README.md has another table of costs"
 }
 
 run_tests
