@@ -50,7 +50,8 @@ static void write_to_writable(struct model *m, struct access *a)
 		access_drop_page(m, a);
 		access_map_folio(m, a, PTE_WRITABLE, ORDER_UNKNOWN);
 	} else {
-		access_nothing(m, a, CLASS_SPURIOUS);
+		/* without forks nobody can tell one of these from the first after a fork */
+		access_nothing(m, a, m->options.sees_forks ? CLASS_SPURIOUS : CLASS_UNKNOWN);
 	}
 }
 

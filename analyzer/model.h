@@ -18,6 +18,7 @@ struct model_options {
 	/* the order that --folio-size states for populating faults without an allocation event */
 	uint8_t assumed_order;	       /* or ORDER_UNKNOWN */
 	bool faults_on_old;	       /* an old PTE faults: no hardware sets its access flag */
+	bool sees_forks;	       /* a fork within the recording would be in it */
 	bool reuses_large;	       /* the kernel reuses an exclusive large folio (since 6.15) */
 	const struct used_pages *used; /* what the workload says it used; NULL: nothing */
 	/*

@@ -337,6 +337,8 @@ struct model_options steps_model_options(const struct steps *s)
 				       .assumed_order = s->assumed_order,
 				       .used = &s->used,
 				       .faults_on_old = !is_x86(s->rec),
+				       .sees_forks = s->probes.has_role[EVENT_FORK_COPY] ||
+						     s->probes.has_role[EVENT_FORK],
 				       .reuses_large = kernel_since(s->rec, 6, 15) };
 }
 

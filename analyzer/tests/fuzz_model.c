@@ -110,6 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.page_shift = *data & 8 ? 16 : 12;
 	options.faults_on_old = *data & 16;
 	options.reuses_large = *data & 32;
+	options.sees_forks = how.has_copy;
 	if (*data & 64)
 		options.assumed_order = 4;
 	fuzz_require(!faults_open(&faults, &how) && !model_open(&model, &options));

@@ -46,6 +46,7 @@ static void lab_open(struct lab *lab, bool sees_alloc, bool sees_rss)
 	*lab = (struct lab){ .now = 1000 };
 	lab->options = (struct model_options){ .page_shift = 12,
 					       .assumed_order = ORDER_UNKNOWN,
+					       .sees_forks = true,
 					       .reuses_large = true,
 					       .episode = keep_episode,
 					       .ctx = lab };
@@ -593,6 +594,22 @@ static void test_access_ends_when_all_are_young(void **state)
 	assert_int_equal(lab.nr_episodes, 2);
 }
 
+/* Without forks in the recording, a write to what was writable may be the first after one. */
+static void test_recording_without_forks(void **state)
+{
+	for (int sees_forks = 0; sees_forks < 2; sees_forks++) {
+		struct lab lab;
+
+		lab_open(&lab, false, false);
+		lab.model.options.assumed_order = 4;
+		lab.model.options.sees_forks = sees_forks;
+		assert_int_equal(write_to(&lab, PARENT, 0, NO_ALLOC), CLASS_MAP);
+		assert_int_equal(write_to(&lab, PARENT, 0, NO_ALLOC),
+				 sees_forks ? CLASS_SPURIOUS : CLASS_UNKNOWN);
+		lab_close(&lab);
+	}
+}
+
 /* A page that was dropped without an event is mapped anew: the events are right, not the model. */
 static void test_dropped_page_is_mapped_anew(void **state)
 {
@@ -980,6 +997,7 @@ int main(void)
 		cmocka_unit_test(test_file_pages),
 		cmocka_unit_test(test_swap_error_and_access),
 		cmocka_unit_test(test_access_ends_when_all_are_young),
+		cmocka_unit_test(test_recording_without_forks),
 		cmocka_unit_test(test_dropped_page_is_mapped_anew),
 		cmocka_unit_test(test_unknown_before_the_recording),
 		cmocka_unit_test(test_reused_mm_pointer),

@@ -38,6 +38,7 @@ static int ignore_episode(void *ctx, const struct episode *e)
 
 static const struct model_options model_options = { .page_shift = 12,
 						    .assumed_order = ORDER_UNKNOWN,
+						    .sees_forks = true,
 						    .reuses_large = true,
 						    .faults_on_old = true,
 						    .episode = ignore_episode };
