@@ -12,6 +12,8 @@
 #include "ktap.h"
 #include "tracefile.h"
 
+static const char other_arch[] = "is of another architecture than the recording";
+
 static bool is_recording(const char *path)
 {
 	char magic[3] = ""; /* of what a file begins with, the bytes that no text has */
@@ -36,7 +38,15 @@ static void drop_failed(struct ktap_result *ktap)
 	}
 }
 
-static int read_ktap(const char *path, struct ktap_result *ktap)
+/* Whether it says that it is of another architecture; by make's names, which uname's mostly are. */
+static bool is_foreign(const struct ktap_result *ktap, const struct recording *before)
+{
+	const char *arch = strcmp(ktap->arch, "arm64") ? ktap->arch : "aarch64";
+
+	return *arch && before->arch && strcmp(arch, before->arch);
+}
+
+static int read_ktap(const char *path, struct ktap_result *ktap, const struct recording *before)
 {
 	FILE *f = fopen(path, "r");
 	char why[300];
@@ -47,6 +57,8 @@ static int read_ktap(const char *path, struct ktap_result *ktap)
 	err = ktap_read(f, ktap);
 	fclose(f);
 	drop_failed(ktap);
+	if (is_foreign(ktap, before))
+		return command_complain(path, other_arch);
 	if (!err && !ktap_errors(ktap))
 		return EXIT_GOOD;
 	if (err)
@@ -56,19 +68,22 @@ static int read_ktap(const char *path, struct ktap_result *ktap)
 }
 
 static int read_ktaps(struct costs *costs, const char *const *paths, size_t nr,
-		      struct cost_needs needs)
+		      const struct recording *before, struct cost_needs needs)
 {
 	struct ktap_result ktaps[COST_MAX_FILES] = { 0 };
-	const char *helper;
+	const char *helper = NULL;
+	bool foreign = false;
 	char why[128];
 	int code = EXIT_GOOD;
 
 	for (size_t i = 0; i < nr; i++) {
-		int one = read_ktap(paths[i], &ktaps[i]);
+		int one = read_ktap(paths[i], &ktaps[i], before);
 
 		code = one > code ? one : code;
+		foreign |= is_foreign(&ktaps[i], before);
 	}
-	helper = costs_from_ktap(costs, ktaps, nr, needs.reuse, needs.copy);
+	if (!foreign)
+		helper = costs_from_ktap(costs, ktaps, nr, needs.reuse, needs.copy);
 	/* a file that is damaged was complained of: what it lacks is no second line */
 	if (helper && !code) {
 		snprintf(why, sizeof(why),
@@ -86,7 +101,7 @@ static int check_alike(const char *path, const struct recording *rec,
 		       const struct recording *before)
 {
 	if (rec->arch && before->arch && strcmp(rec->arch, before->arch))
-		return command_complain(path, "is of another architecture than the recording");
+		return command_complain(path, other_arch);
 	if (rec->time_is_ns != before->time_is_ns)
 		return command_complain(path, "has another clock than the recording");
 	return EXIT_GOOD;
@@ -131,5 +146,5 @@ int cost_files_read(struct costs *costs, struct input *in, const char *const *pa
 		return command_complain(
 			paths[0], "has costs in ns, and the recording's clock counts ticks; a "
 				  "recording of a kernel that batches would do");
-	return read_ktaps(costs, paths, nr, needs);
+	return read_ktaps(costs, paths, nr, before, needs);
 }

@@ -490,6 +490,7 @@ int ktap_read(FILE *in, struct ktap_result *result)
 		stop(p, -ENODATA, "no KTAP: no line \"KTAP version 1\"");
 	}
 	err = p->err;
+	memcpy(result->arch, p->text.arch, sizeof(result->arch));
 	free(p);
 	return err;
 }

@@ -16,6 +16,7 @@
 #define KTAP_MAX_DEPTH 64
 #define KTAP_MAX_TESTS (1u << 20) /* in all and in one plan; as many bench lines */
 #define KTAP_MAX_PTES  8192	  /* of a page table: arm64 with 64K pages has the most */
+#define KTAP_MAX_ARCH  15	  /* characters of an architecture's name */
 
 #define KTAP_NO_TEST SIZE_MAX
 
@@ -65,6 +66,7 @@ struct ktap_error {
 
 /* All zero is empty; ktap_release() returns it to that. */
 struct ktap_result {
+	char arch[KTAP_MAX_ARCH + 1]; /* by "# ... ARCH=NAME ..." before the version line; or "" */
 	struct ktap_test *tests; /* owned; each before those in it. The first is the whole run */
 	size_t nr_tests;
 	struct ktap_bench *benches; /* owned; in the text's order, repeats included */

@@ -66,6 +66,20 @@ static bool ends_at(const char *line)
 	return false;
 }
 
+/* Of the comments above the version line, the first that has an "ARCH=NAME" says what it is of. */
+static void note_arch(struct ktap_text *t, const char *line)
+{
+	const char *name = *line == '#' ? strstr(line, "ARCH=") : NULL;
+	size_t bytes;
+
+	if (!name || *t->arch)
+		return;
+	name += strlen("ARCH=");
+	bytes = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	if (bytes <= KTAP_MAX_ARCH)
+		memcpy(t->arch, name, bytes);
+}
+
 int ktap_text_next(struct ktap_text *t, const char **line)
 {
 	const char *read = t->buf[!t->which];
@@ -78,7 +92,9 @@ int ktap_text_next(struct ktap_text *t, const char **line)
 		if (!t->started)
 			t->started = starts_at(t, read, "KTAP version") ||
 				     starts_at(t, read, "TAP version");
-		if (t->started)
+		if (!t->started)
+			note_arch(t, read);
+		else
 			prefix_bytes = strnlen(read, t->prefix_bytes);
 		if (t->started || strstr(read, "kunit executor: "))
 			break;

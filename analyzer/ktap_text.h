@@ -19,8 +19,9 @@ struct ktap_text {
 	FILE *in;
 	bool started; /* the version line was seen */
 	size_t prefix_bytes;
-	uint64_t lines; /* begun so far; only \n counts */
-	bool cr;	/* the last byte was \r */
+	char arch[KTAP_MAX_ARCH + 1]; /* of a comment before; see struct ktap_result */
+	uint64_t lines;		      /* begun so far; only \n counts */
+	bool cr;		      /* the last byte was \r */
 	unsigned int which;
 	char buf[2][KTAP_MAX_LINE + 1];
 };

@@ -326,7 +326,7 @@ void replay_write_head(FILE *out, const char *what, const struct replay_basis *b
 		text_write(out, basis->costs);
 		putc('\n', out);
 	} else {
-		fputs("no costs given: counts, and times only where nothing is batched\n", out);
+		fputs("no costs: counts, and times only where nothing is batched\n", out);
 	}
 }
 

@@ -81,6 +81,7 @@ main() {
 	for run in first second; do
 		rm -rf "${out:?}/$run"
 		STEP=run OUT=$out/$run "$here/kunit.sh" >&2
+		sed -i "1i # make kunit-bench ARCH=$ARCH" "$out/$run"/*.ktap # of which machine, for replay
 		read_figures "$out/$run"
 	done
 	table <"$out/first/figures"

@@ -170,6 +170,7 @@ bench() {
 	env XDG_CACHE_HOME="$work/cache" OUT="$work/bench" KSRC="$work/tree" KERNEL="# bench: $1" "$here/bench-kunit.sh"
 }
 expect 'measures where two runs agree' bench 'helper=f nr=1 batched_ns=100.00 single_ns=300.00'
+expect 'says of which machine' grep -qx '# make kunit-bench ARCH=x86_64' "$work"/bench/x86_64/first/*.ktap
 expect 'takes a difference of a thousandth' bench 'helper=f nr=1 batched_ns=100RUN single_ns=300.00'
 expect 'fails where two runs differ' ends_with 'more than 1 %' bench 'helper=f nr=1 batched_ns=100.00 single_ns=RUN'
 expect 'fails where a line has no partner' ends_with 'more than 1 %' bench 'helper=f nr=RUN batched_ns=1 single_ns=1'

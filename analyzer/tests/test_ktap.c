@@ -532,6 +532,33 @@ static void test_limits(void **state)
 	ktap_release(&result);
 }
 
+/* A comment above the text says of which architecture it is; what is in the text says nothing. */
+static void test_arch(void **state)
+{
+	static const struct {
+		const char *head, *arch;
+	} cases[] = {
+		{ "", "" },
+		{ "# of a kernel\n# bench: make kunit-bench ARCH=arm64, twice\n", "arm64" },
+		{ "# ARCH=x86_64\n# ARCH=arm64\n", "x86_64" },
+		{ "# ARCH=\n", "" },
+		{ "# ARCH=a_name_of_16_chr\n", "" },
+		{ "Kernel command line: ARCH=arm64\n", "" },
+	};
+	struct ktap_result result;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text), "%sKTAP version 1\n1..1\n# ARCH=late\nok 1 a\n",
+			 cases[i].head);
+		assert_int_equal(read_string(text, &result), 0);
+		assert_int_equal(ktap_errors(&result), 0);
+		assert_string_equal(result.arch, cases[i].arch);
+		ktap_release(&result);
+	}
+}
+
 /* Bench lines. */
 
 static void test_bench(void **state)
@@ -804,6 +831,7 @@ int main(void)
 		cmocka_unit_test(test_random_texts_as_kunit_parser),
 		cmocka_unit_test(test_every_cut_is_found),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_arch),
 		cmocka_unit_test(test_bench),
 		cmocka_unit_test(test_bad_bench),
 		cmocka_unit_test(test_text),

@@ -103,7 +103,7 @@ test_costs() {
 	good replay -F json "${with[@]}"
 	row reuse 4 '.predicted_ns == null'
 	good replay "${with[@]}"
-	grep -q 'no costs given: counts' "$tmp/out" || wrong "$ran: does not say that there are no times"
+	grep -q 'no costs: counts' "$tmp/out" || wrong "$ran: does not say that there are no times"
 	good replay -F json --costs "$costs" "${with[@]}"
 	row reuse 4 '.predicted_ns > 0'
 	jq 'del(.costs)' "$tmp/out" >"$tmp/once"
@@ -152,6 +152,13 @@ test_bad_costs() {
 	replayed 2 'has no batched reuse faults of large folios' --costs "$before" "${with[@]}"
 	replayed 2 'of another architecture than the recording' \
 		--costs traces/pairs/arm64-reuse-64k-after.dat "${with[@]}"
+	replayed 2 'traces/costs/arm64-7.3.ktap: is of another architecture than the recording' \
+		--costs "$costs" --costs traces/costs/arm64-7.3.ktap "${with[@]}"
+	row reuse 4 '.predicted_ns == null'
+	# uname and make call it differently; of KTAP that does not say what it is of nothing can be said
+	good replay --costs traces/costs/arm64-7.3.ktap --policy whole-folio traces/pairs/arm64-reuse-64k-before.dat
+	sed '1,/^KTAP/{/^#/d}' traces/costs/arm64-7.3.ktap >"$tmp/costs"
+	good replay --costs "$tmp/costs" "${with[@]}"
 	replayed 2 'cannot be mixed: costs are of KTAP or of recordings' --costs "$costs" --costs "$after" "${with[@]}"
 	bad_usage "--ns-per-pte '-1' is no cost in ns" --ns-per-pte -1 "${with[@]}"
 	bad_usage "--ns-per-pte '1,x' has a base that is no cost in ns" --ns-per-pte 1,x "${with[@]}"
