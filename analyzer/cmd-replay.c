@@ -416,6 +416,8 @@ static int replay(struct command *c, const char *path)
 	code = input_read(&c->in, path, &c->before, &readable);
 	if (!readable)
 		return c->refused ? EXIT_USAGE : code;
+	if (c->in.nothing_passed) /* which was said */
+		return EXIT_DAMAGED;
 	if (!c->before.summary.counts.total)
 		return c->missing && c->missing->role == EVENT_ENTRY
 			       ? say_missing(path, c->missing, "")

@@ -48,13 +48,26 @@ int comms_parse(struct comms *c, const struct trace_text *cmdlines)
 	return 0;
 }
 
+static struct comm *find(const struct comms *c, int32_t pid)
+{
+	const struct comm key = { .pid = pid };
+
+	return c->nr ? bsearch(&key, c->list, c->nr, sizeof(key), by_pid) : NULL;
+}
+
 const char *comms_find(const struct comms *c, int32_t pid)
 {
-	struct comm key = { .pid = pid };
-	const struct comm *hit;
+	const struct comm *hit = find(c, pid);
 
-	hit = c->nr ? bsearch(&key, c->list, c->nr, sizeof(key), by_pid) : NULL;
 	return hit ? hit->name : COMM_UNKNOWN;
+}
+
+void comms_count(struct comms *c, int32_t pid)
+{
+	struct comm *hit = find(c, pid);
+
+	if (hit)
+		hit->faults++;
 }
 
 void comms_release(struct comms *c)

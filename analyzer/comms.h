@@ -13,6 +13,7 @@
 struct comm {
 	int32_t pid;
 	const char *name; /* points into struct comms.text */
+	uint64_t faults;  /* as comms_count() was told */
 };
 
 struct comms {
@@ -26,6 +27,9 @@ int comms_parse(struct comms *c, const struct trace_text *cmdlines);
 
 /* The name of @pid, COMM_UNKNOWN when it has none. */
 const char *comms_find(const struct comms *c, int32_t pid);
+
+/* Count a fault of @pid, if it has a name. */
+void comms_count(struct comms *c, int32_t pid);
 
 void comms_release(struct comms *c);
 

@@ -210,13 +210,32 @@ static bool in_numbers(const int64_t *list, size_t nr, int64_t value)
 	return !nr;
 }
 
-static bool in_comms(const struct filter *f, const char *name)
+/* Whether @name is in the list, or all of it: a name may hold commas. */
+static bool is_in_list(const char *list, const char *name)
 {
-	for (size_t i = 0; i < f->nr_comms; i++) {
-		if (!strcmp(f->comms[i], name))
+	size_t len = strlen(name);
+
+	if (!strcmp(list, name))
+		return true;
+	for (; len; list++) {
+		size_t word = strcspn(list, ",");
+
+		if (word == len && !strncmp(list, name, len))
 			return true;
+		list += word;
+		if (!*list)
+			break;
 	}
 	return false;
+}
+
+bool filter_comm(const struct filter *f, const char *name)
+{
+	for (size_t i = 0; i < f->nr_comms; i++) {
+		if (is_in_list(f->comms[i], name))
+			return true;
+	}
+	return !f->nr_comms;
 }
 
 static bool in_addrs(const struct filter *f, const struct fault *fault)
@@ -255,7 +274,7 @@ bool filter_fault(const struct filter *f, const struct fault *fault, const struc
 	return in_numbers(f->pids, f->nr_pids, fault->pid) &&
 	       in_numbers(f->cpus, f->nr_cpus, fault->cpu) && in_addrs(f, fault) &&
 	       in_mms(f, fault->mm) && in_times(f, fault->entry, time_is_ns) &&
-	       (!f->nr_comms || in_comms(f, comms_find(comms, fault->pid)));
+	       (!f->nr_comms || filter_comm(f, comms_find(comms, fault->pid)));
 }
 
 bool filter_key(const struct filter *f, const struct fault_key *key)

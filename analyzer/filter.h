@@ -28,7 +28,7 @@ struct filter {
 	size_t nr_texts;
 	int64_t *pids, *cpus; /* owned */
 	size_t nr_pids, nr_cpus;
-	const char **comms; /* owned; the strings are of argv */
+	const char **comms; /* owned; names or lists of them, of argv */
 	size_t nr_comms;
 	uint64_t *mms; /* owned */
 	size_t nr_mms;
@@ -49,6 +49,9 @@ const char *filter_add(struct filter *f, const char *name, const char *value);
 /* Whether @fault passes all but class and order. Times are ns or, where they are not, ticks. */
 bool filter_fault(const struct filter *f, const struct fault *fault, const struct comms *comms,
 		  bool time_is_ns);
+
+/* Whether a task called @name passes --comm, if that was given. */
+bool filter_comm(const struct filter *f, const char *name);
 
 /* Whether a row passes class and order. */
 bool filter_key(const struct filter *f, const struct fault_key *key);

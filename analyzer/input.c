@@ -54,7 +54,7 @@ void input_filters_help(FILE *out)
 	      "\n"
 	      "What is counted (the model sees every event either way; a filter given twice adds):\n"
 	      "      --pid LIST       tasks (threads) by number\n"
-	      "      --comm NAME      tasks by name\n"
+	      "      --comm LIST      tasks by name\n"
 	      "      --cpu LIST       processors on which the fault was entered\n"
 	      "      --mm ADDRESS     address spaces by their mm_struct, hexadecimal\n"
 	      "      --addr S-E       faulting addresses, hexadecimal, E exclusive, as in\n"
@@ -257,18 +257,38 @@ static void complain(const char *path, const struct recording *rec, int err, con
 	fputc('\n', stderr);
 }
 
+/* A filter that lets nothing pass may be a slip of the pen. */
+static void hint_at_filters(const char *path, const struct filter_hint *hint)
+{
+	fputs("fault-analyze: ", stderr);
+	text_write(stderr, path);
+	fprintf(stderr, ": no fault of %" PRIu64 " passed the filters", hint->faults);
+	if (hint->comms) {
+		fputs("; tasks that had faults: ", stderr);
+		text_write(stderr, hint->comms);
+	}
+	fputc('\n', stderr);
+}
+
 int input_read(struct input *in, const char *path, struct recording *rec, bool *readable)
 {
 	struct reading reading = { .path = path };
+	struct filter_hint hint = { 0 };
 	const char *reason;
 	int err;
 
 	progress_begin(&reading.progress);
 	in->report.steps.progress = show_progress;
 	in->report.steps.progress_ctx = &reading;
+	in->report.steps.hint = &hint;
 	err = report_read(path, &in->report, rec, &reason);
+	in->report.steps.hint = NULL;
 	progress_end(&reading.progress);
 	*readable = !err;
+	in->nothing_passed = !err && hint.faults && !rec->summary.counts.total;
+	if (in->nothing_passed)
+		hint_at_filters(path, &hint);
+	filter_hint_release(&hint);
 	if (!err && !rec->damages.nr)
 		return EXIT_GOOD;
 	/* a callback that gave up says why itself */

@@ -23,6 +23,7 @@ struct input {
 	const char *columns;
 	struct output_filter *shown; /* the filters as output takes them; owned */
 	bool help;
+	bool nothing_passed; /* the filters, of the faults of what input_read() has read last */
 };
 
 /* Rows for --help of the options that input_parse() takes; and without those of tables. */

@@ -316,6 +316,13 @@ static noinline void note_pid(struct steps *s, const struct fault *f)
 		   f->pid);
 }
 
+static void count_for_hint(struct steps *s, const struct fault *f)
+{
+	s->options->hint->faults++;
+	if (s->options->filter->nr_comms)
+		comms_count(&s->comms, f->pid);
+}
+
 int steps_next(struct steps *s, struct step *step)
 {
 	const struct filter *filter = s->options->filter;
@@ -325,9 +332,12 @@ int steps_next(struct steps *s, struct step *step)
 		return ret;
 	if (unlikely((uint32_t)step->fault->pid >= PID_LIMIT))
 		note_pid(s, step->fault);
-	if (unlikely(filter != NULL))
+	if (unlikely(filter != NULL)) {
 		step->fault->counted =
 			filter_fault(filter, step->fault, &s->comms, s->rec->time_is_ns);
+		if (s->options->hint)
+			count_for_hint(s, step->fault);
+	}
 	return ret;
 }
 
@@ -420,6 +430,8 @@ int steps_close(struct steps *s)
 		take_counts(s);
 		err = list_probes(s);
 	}
+	if (!err && s->options->filter && s->options->hint)
+		err = filter_hint_take(s->options->hint, s->options->filter, &s->comms);
 	s->rec->damages = s->tf.damages;
 	s->tf.damages = (struct damages){ 0 };
 	faults_close(&s->faults);

@@ -8,7 +8,7 @@
 
 #include "comms.h"
 #include "faults.h"
-#include "filter.h"
+#include "filter_hint.h"
 #include "formats.h"
 #include "model.h"
 #include "probes.h"
@@ -20,6 +20,7 @@
 /* What the user says of a recording. All zero: everything is counted, nothing is assumed. */
 struct steps_options {
 	const struct filter *filter; /* NULL: none */
+	struct filter_hint *hint;    /* filled in when the recording has been read; or NULL */
 	struct probe_names names;    /* --entry, --exit */
 	uint64_t folio_size;	     /* --folio-size in bytes, 0 none */
 	bool exact;		     /* --exact: the clock counts instructions */

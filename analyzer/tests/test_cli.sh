@@ -429,6 +429,30 @@ test_bad_usage() {
 	bad_usage "no command"
 }
 
+# A filter that lets nothing pass is no error, but may be a slip: said in one line, of each recording.
+test_nothing_passes() {
+	local redis=traces/pairs/x86_64-redis-64k-before.dat command
+
+	for command in report folios; do
+		run "$command" --comm redis-srever $redis
+		exits 0
+		one_line
+		says "$redis: no fault of 7481 passed the filters; tasks that had faults: redis-server, fault-workload, "
+		run "$command" --comm redis-server --cpu 4 $redis
+		exits 0
+		one_line
+		grep -qx "fault-analyze: $redis: no fault of 7481 passed the filters" "$tmp/err" ||
+			wrong "$ran: says $(cat "$tmp/err")"
+		good "$command" --comm redis-server,fault-workload $redis
+	done
+	run report --pid 99999 $redis $redis
+	exits 0
+	[ "$(grep -c ' passed the filters$' "$tmp/err")" = 2 ] || wrong "$ran: not a line for each recording"
+	run compare --class swap $redis ${redis/before/after}
+	exits 0
+	[ "$(grep -c ' passed the filters$' "$tmp/err")" = 2 ] || wrong "$ran: not a line for each side"
+}
+
 test_help() {
 	local command option
 

@@ -221,7 +221,7 @@ test_missing_events() {
 	run replay --policy none --addr 1-2 "$before"
 	exits 2
 	one_line
-	says "$before: has no faults to replay"
+	says "$before: no fault of 2244 passed the filters"
 	run replay --policy none "$tmp/none.dat"
 	exits 2
 	one_line

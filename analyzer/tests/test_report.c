@@ -681,6 +681,9 @@ static void every_filter(void **state)
 		{ { "comm" }, { "main" }, 5, 1620 },
 		{ { "comm" }, { "other" }, 1, 90 },
 		{ { "comm" }, { "oth" }, 0, 0 },
+		{ { "comm" }, { "oth,main" }, 5, 1620 },
+		{ { "comm" }, { "other,main" }, 6, 1710 },
+		{ { "comm", "comm" }, { "other", "main" }, 6, 1710 },
 		{ { "cpu" }, { "0" }, 5, 1620 },
 		{ { "cpu" }, { "1" }, 1, 90 },
 		{ { "mm" }, { "81003000" }, 1, 90 },
@@ -725,6 +728,82 @@ static void every_filter(void **state)
 		recording_release(&rec);
 		filter_release(&filter);
 	}
+}
+
+/* A name may hold commas, and a list may hold such a name's parts. */
+static void lists_of_comms(void **state)
+{
+	static const struct {
+		const char *list, *name;
+		bool passes;
+	} cases[] = {
+		{ "a", "a", true },	 { "a", "b", false },	 { "a", "", false },
+		{ "a", "aa", false },	 { "aa", "a", false },	 { "a,b", "a", true },
+		{ "a,b", "b", true },	 { "a,b", "a,b", true }, { "a,b", "a,", false },
+		{ "a,b", "", false },	 { "a,,b", "b", true },	 { "a,,b", "", false },
+		{ "a,,b", "a,", false }, { ",", ",", true },	 { "b c,d", "b c", true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct filter filter = { 0 };
+
+		assert_null(filter_add(&filter, "comm", cases[i].list));
+		if (filter_comm(&filter, cases[i].name) != cases[i].passes)
+			fail_msg("--comm '%s' of '%s'", cases[i].list, cases[i].name);
+		filter_release(&filter);
+	}
+}
+
+/* Of a filter that lets nothing pass: how many faults there are, and of whom if names were wrong.
+ */
+static void hints(void **state)
+{
+	static const struct {
+		const char *names[2], *values[2], *comms;
+	} cases[] = {
+		{ { "comm" }, { "oth" }, "main, other" },
+		{ { "comm", "cpu" }, { "oth", "5" }, "main, other" },
+		{ { "comm", "cpu" }, { "other", "5" }, NULL },
+		{ { "pid" }, { "11" }, NULL },
+		{ { "class" }, { "swap" }, NULL },
+	};
+
+	write_two_processes(path);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct filter filter = { 0 };
+		struct filter_hint hint = { 0 };
+		struct recording rec;
+
+		for (int j = 0; j < 2 && cases[i].names[j]; j++)
+			assert_null(filter_add(&filter, cases[i].names[j], cases[i].values[j]));
+		rec = read_with(NULL, &(struct report_options){ .steps.filter = &filter,
+								.steps.hint = &hint });
+		assert_int_equal(rec.summary.counts.total, 0);
+		assert_int_equal(hint.faults, 6);
+		if (cases[i].comms)
+			assert_string_equal(hint.comms, cases[i].comms);
+		else
+			assert_null(hint.comms);
+		filter_hint_release(&hint);
+		recording_release(&rec);
+		filter_release(&filter);
+	}
+}
+
+/* The tasks with most faults are named first, those of one name together, and not all. */
+static void names_in_hints(void **state)
+{
+	struct comm list[] = { { 1, "b", 3 }, { 2, "a", 3 }, { 3, "c", 2 }, { 4, "c", 2 },
+			       { 5, "d", 0 }, { 6, "e", 1 }, { 7, "f", 1 }, { 8, "g", 1 } };
+	const struct comms comms = { .list = list, .nr = sizeof(list) / sizeof(*list) };
+	struct filter filter = { 0 };
+	struct filter_hint hint = { 0 };
+
+	assert_null(filter_add(&filter, "comm", "d"));
+	assert_int_equal(filter_hint_take(&hint, &filter, &comms), 0);
+	assert_string_equal(hint.comms, "c, a, b, e, f and 1 more");
+	filter_hint_release(&hint);
+	filter_release(&filter);
 }
 
 static void wrong_filters(void **state)
@@ -931,6 +1010,9 @@ int main(void)
 		cmocka_unit_test(raw_tsc),
 		cmocka_unit_test(tsc_with_conversion),
 		cmocka_unit_test(every_filter),
+		cmocka_unit_test(lists_of_comms),
+		cmocka_unit_test(hints),
+		cmocka_unit_test(names_in_hints),
 		cmocka_unit_test(wrong_filters),
 		cmocka_unit_test(several_files_and_total),
 		cmocka_unit_test(no_events),
