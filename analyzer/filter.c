@@ -7,6 +7,7 @@
 
 #include "filter.h"
 #include "hist.h"
+#include "size.h"
 
 #define NS_DIGITS 9
 
@@ -23,19 +24,34 @@ static void *append(void *list, size_t *nr, size_t size)
 	return new + (*nr)++ *size;
 }
 
-static const char *add_number(int64_t **list, size_t *nr, const char *value)
+static bool parse_number(const char *value, char **end, uint64_t *number)
+{
+	errno = 0;
+	*number = strtoll(value, end, 10);
+	return isdigit((unsigned char)*value) && !errno;
+}
+
+/* "3" and "0-3", between commas. */
+static const char *add_numbers(struct filter_range **list, size_t *nr, const char *value)
 {
 	char *end;
-	int64_t *slot;
 
 	do {
-		errno = 0;
-		slot = append(list, nr, sizeof(**list));
-		if (!slot)
+		struct filter_range *r = append(list, nr, sizeof(*r));
+		uint64_t last;
+		bool good;
+
+		if (!r)
 			return "out of memory";
-		*slot = strtoll(value, &end, 10);
-		if (!isdigit((unsigned char)*value) || (*end && *end != ',') || errno)
+		good = parse_number(value, &end, &r->start);
+		last = r->start;
+		if (good && *end == '-')
+			good = parse_number(end + 1, &end, &last);
+		if (!good || (*end && *end != ','))
 			return "is no list of numbers";
+		if (last < r->start)
+			return "ends before it starts";
+		r->end = last + 1;
 		value = end + 1;
 	} while (*end);
 	return NULL;
@@ -60,6 +76,11 @@ static const char *add_mm(struct filter *f, const char *value)
 	return parse_hex(value, value + strlen(value), slot) ? NULL : "is no hexadecimal address";
 }
 
+static const char *check_order(uint64_t start, uint64_t end)
+{
+	return start < end ? NULL : start == end ? "is empty" : "ends before it starts";
+}
+
 static const char *add_addr(struct filter *f, const char *value)
 {
 	struct filter_range *r = append(&f->addrs, &f->nr_addrs, sizeof(*r));
@@ -70,7 +91,7 @@ static const char *add_addr(struct filter *f, const char *value)
 	if (!dash || !parse_hex(value, dash, &r->start) ||
 	    !parse_hex(dash + 1, value + strlen(value), &r->end))
 		return "is not START-END in hexadecimal";
-	return r->start < r->end ? NULL : "ends before it starts";
+	return check_order(r->start, r->end);
 }
 
 static bool is_decimal(const char *s, size_t len)
@@ -118,9 +139,7 @@ static const char *add_time(struct filter *f, const char *value)
 		return "is not START-END in seconds";
 	t->start = value;
 	t->end = dash + 1;
-	return !*t->end || parse_time(t->start, true) < parse_time(t->end, true)
-		       ? NULL
-		       : "ends before it starts";
+	return *t->end ? check_order(parse_time(t->start, true), parse_time(t->end, true)) : NULL;
 }
 
 /* Find the word up to the next comma among @names. Returns its number or -1. */
@@ -148,17 +167,37 @@ static const char *add_class(struct filter *f, const char *value)
 	}
 }
 
-static const char *add_order(struct filter *f, const char *value)
+/* "4" or "64K": log2 of pages or, where *is_size, of bytes; negative when it is neither. */
+static int parse_order(const char *value, char **end, bool *is_size)
+{
+	uint64_t n;
+
+	if (!parse_number(value, end, &n))
+		return -EINVAL;
+	*is_size = **end && strchr("KkMmGg", **end);
+	if (!*is_size)
+		return n < ORDER_UNKNOWN ? (int)n : -EINVAL;
+	n = size_parse(value, end);
+	return n && !(n & (n - 1)) ? __builtin_ctzll(n) : -EINVAL;
+}
+
+static const char *add_orders(struct filter *f, const char *value)
 {
 	char *end;
 
 	do {
-		long order = strtol(value, &end, 10);
+		bool is_size, last_is_size;
+		int first = parse_order(value, &end, &is_size), last = first;
 
-		if (!isdigit((unsigned char)*value) || (*end && *end != ',') ||
-		    order >= ORDER_UNKNOWN)
-			return "is no list of folio orders";
-		f->orders |= 1u << order;
+		last_is_size = is_size;
+		if (first >= 0 && *end == '-')
+			last = parse_order(end + 1, &end, &last_is_size);
+		if (first < 0 || last < 0 || is_size != last_is_size || (*end && *end != ','))
+			return "is no list of folio orders or sizes";
+		if (last < first)
+			return "ends before it starts";
+		for (; first <= last; first++)
+			*(is_size ? &f->sizes : &f->orders) |= 1ull << first;
 		value = end + 1;
 	} while (*end);
 	return NULL;
@@ -183,9 +222,9 @@ const char *filter_add(struct filter *f, const char *name, const char *value)
 	t->name = name;
 	t->value = value;
 	if (!strcmp(name, "pid"))
-		return add_number(&f->pids, &f->nr_pids, value);
+		return add_numbers(&f->pids, &f->nr_pids, value);
 	if (!strcmp(name, "cpu"))
-		return add_number(&f->cpus, &f->nr_cpus, value);
+		return add_numbers(&f->cpus, &f->nr_cpus, value);
 	if (!strcmp(name, "comm"))
 		return add_comm(f, value);
 	if (!strcmp(name, "mm"))
@@ -197,14 +236,14 @@ const char *filter_add(struct filter *f, const char *name, const char *value)
 	if (!strcmp(name, "class"))
 		return add_class(f, value);
 	if (!strcmp(name, "order"))
-		return add_order(f, value);
+		return add_orders(f, value);
 	return "is no filter";
 }
 
-static bool in_numbers(const int64_t *list, size_t nr, int64_t value)
+static bool in_ranges(const struct filter_range *list, size_t nr, uint64_t value)
 {
 	for (size_t i = 0; i < nr; i++) {
-		if (list[i] == value)
+		if (value >= list[i].start && value < list[i].end)
 			return true;
 	}
 	return !nr;
@@ -240,11 +279,8 @@ bool filter_comm(const struct filter *f, const char *name)
 
 static bool in_addrs(const struct filter *f, const struct fault *fault)
 {
-	for (size_t i = 0; i < f->nr_addrs && fault->has_address; i++) {
-		if (fault->address >= f->addrs[i].start && fault->address < f->addrs[i].end)
-			return true;
-	}
-	return !f->nr_addrs;
+	return !f->nr_addrs ||
+	       (fault->has_address && in_ranges(f->addrs, f->nr_addrs, fault->address));
 }
 
 static bool in_mms(const struct filter *f, uint64_t mm)
@@ -271,16 +307,23 @@ static bool in_times(const struct filter *f, uint64_t ts, bool time_is_ns)
 bool filter_fault(const struct filter *f, const struct fault *fault, const struct comms *comms,
 		  bool time_is_ns)
 {
-	return in_numbers(f->pids, f->nr_pids, fault->pid) &&
-	       in_numbers(f->cpus, f->nr_cpus, fault->cpu) && in_addrs(f, fault) &&
+	return in_ranges(f->pids, f->nr_pids, fault->pid) &&
+	       in_ranges(f->cpus, f->nr_cpus, fault->cpu) && in_addrs(f, fault) &&
 	       in_mms(f, fault->mm) && in_times(f, fault->entry, time_is_ns) &&
 	       (!f->nr_comms || filter_comm(f, comms_find(comms, fault->pid)));
+}
+
+void filter_set_page_size(struct filter *f, uint32_t page_size)
+{
+	const uint64_t known = (1u << ORDER_UNKNOWN) - 1;
+
+	f->orders_here = f->orders | (f->sizes >> __builtin_ctz(page_size) & known);
 }
 
 bool filter_key(const struct filter *f, const struct fault_key *key)
 {
 	return (!f->classes || f->classes >> key->class & 1) &&
-	       (!f->orders || f->orders >> key->order & 1);
+	       (!(f->orders | f->sizes) || f->orders_here >> key->order & 1);
 }
 
 void filter_release(struct filter *f)

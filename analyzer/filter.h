@@ -26,7 +26,7 @@ struct filter_text {
 struct filter {
 	struct filter_text *texts; /* owned */
 	size_t nr_texts;
-	int64_t *pids, *cpus; /* owned */
+	struct filter_range *pids, *cpus; /* owned */
 	size_t nr_pids, nr_cpus;
 	const char **comms; /* owned; names or lists of them, of argv */
 	size_t nr_comms;
@@ -36,8 +36,10 @@ struct filter {
 	size_t nr_addrs;
 	struct filter_time *times; /* owned */
 	size_t nr_times;
-	uint32_t classes; /* bit per class, 0 all */
-	uint32_t orders;  /* bit per order, 0 all */
+	uint32_t classes;     /* bit per class, 0 all */
+	uint64_t orders;      /* bit per order; without these and sizes all */
+	uint64_t sizes;	      /* bit per log2 of bytes */
+	uint64_t orders_here; /* both, of the recording's pages */
 };
 
 /*
@@ -45,6 +47,9 @@ struct filter {
  * names are pid, comm, cpu, mm, addr, time, class, order.
  */
 const char *filter_add(struct filter *f, const char *name, const char *value);
+
+/* What --order means of the recording that is read next, whose pages have @page_size bytes. */
+void filter_set_page_size(struct filter *f, uint32_t page_size);
 
 /* Whether @fault passes all but class and order. Times are ns or, where they are not, ticks. */
 bool filter_fault(const struct filter *f, const struct fault *fault, const struct comms *comms,

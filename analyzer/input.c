@@ -9,6 +9,7 @@
 #include "input.h"
 #include "json_in.h"
 #include "progress.h"
+#include "size.h"
 #include "table.h"
 #include "usage.h"
 
@@ -53,7 +54,7 @@ void input_filters_help(FILE *out)
 	fputs("  -h, --help           show this\n"
 	      "\n"
 	      "What is counted (the model sees every event either way; a filter given twice adds):\n"
-	      "      --pid LIST       tasks (threads) by number\n"
+	      "      --pid LIST       tasks (threads) by number, as 10,20-29\n"
 	      "      --comm LIST      tasks by name\n"
 	      "      --cpu LIST       processors on which the fault was entered\n"
 	      "      --mm ADDRESS     address spaces by their mm_struct, hexadecimal\n"
@@ -62,7 +63,7 @@ void input_filters_help(FILE *out)
 	      "      --time S-E       entries between seconds as trace-cmd report shows them\n"
 	      "      --class LIST     map, reuse, cow, spurious, access, file, shared, unshare,\n"
 	      "                       swap, numa, uffd, zero, raced, error, unknown\n"
-	      "      --order LIST     folio orders\n"
+	      "      --order LIST     folio orders, or sizes, as 0,64K-1M\n"
 	      "\n"
 	      "What the recording does not say by itself:\n"
 	      "      --entry SYS:NAME the event on entry to handle_mm_fault\n"
@@ -70,32 +71,6 @@ void input_filters_help(FILE *out)
 	      "      --folio-size N   the size of folios that no event tells, as 64K or 2M\n"
 	      "      --exact          its clock counts instructions: figures are exact\n",
 	      out);
-}
-
-/* "64K" and the like in bytes, 0 when it is none. */
-static uint64_t parse_size(const char *text)
-{
-	char *end;
-	uint64_t n = strtoull(text, &end, 10);
-
-	if (end == text || n > UINT64_MAX >> 30)
-		return 0;
-	switch (*end) {
-	case 'G':
-	case 'g':
-		n <<= 10;
-		/* fall through */
-	case 'M':
-	case 'm':
-		n <<= 10;
-		/* fall through */
-	case 'K':
-	case 'k':
-		n <<= 10;
-		end++;
-		break;
-	}
-	return *end ? 0 : n;
 }
 
 static int wrong(const struct input *in, const char *option, const char *value, const char *why)
@@ -106,6 +81,7 @@ static int wrong(const struct input *in, const char *option, const char *value, 
 static int take_option(struct input *in, int c, bool prints_table)
 {
 	const char *why;
+	char *end;
 
 	switch (c) {
 	case 'h':
@@ -128,9 +104,10 @@ static int take_option(struct input *in, int c, bool prints_table)
 		in->report.steps.names.exit = optarg;
 		return strchr(optarg, ':') ? 0 : wrong(in, "exit", optarg, "is not SYSTEM:NAME");
 	case OPT_FOLIO_SIZE:
-		in->report.steps.folio_size = parse_size(optarg);
-		return in->report.steps.folio_size ? 0
-						   : wrong(in, "folio-size", optarg, "is no size");
+		in->report.steps.folio_size = size_parse(optarg, &end);
+		return in->report.steps.folio_size && !*end
+			       ? 0
+			       : wrong(in, "folio-size", optarg, "is no size");
 	case OPT_EXACT:
 		in->report.steps.exact = true;
 		return 0;

@@ -86,6 +86,8 @@ static int take_header(struct steps *s, const char *path, const char **reason)
 	rec->cpus = tf->nr_buffers ? tf->buffers[0].nr_cpus : 0;
 	err = tf->uname ? take_uname(rec, tf->uname) : 0;
 	take_page_size(s);
+	if (s->options->filter)
+		filter_set_page_size(s->options->filter, rec->page_size);
 	if (!err && tf->clock.name)
 		err = keep(&rec->clock, tf->clock.name, strlen(tf->clock.name));
 	if (err)

@@ -19,11 +19,11 @@
 
 /* What the user says of a recording. All zero: everything is counted, nothing is assumed. */
 struct steps_options {
-	const struct filter *filter; /* NULL: none */
-	struct filter_hint *hint;    /* filled in when the recording has been read; or NULL */
-	struct probe_names names;    /* --entry, --exit */
-	uint64_t folio_size;	     /* --folio-size in bytes, 0 none */
-	bool exact;		     /* --exact: the clock counts instructions */
+	struct filter *filter;	  /* NULL: none */
+	struct filter_hint *hint; /* filled in when the recording has been read; or NULL */
+	struct probe_names names; /* --entry, --exit */
+	uint64_t folio_size;	  /* --folio-size in bytes, 0 none */
+	bool exact;		  /* --exact: the clock counts instructions */
 	/* Called now and then with the part that is done, 0 to 1; or NULL. */
 	void (*progress)(void *progress_ctx, double done);
 	void *progress_ctx;

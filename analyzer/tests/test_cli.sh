@@ -401,16 +401,20 @@ test_bad_usage() {
 		bad_usage "no column 'wings'" "$command" -o faults,wings "$lab"
 		bad_usage "no column ''" "$command" -o '' "$lab"
 		bad_usage "--output is for tables, json has all columns" "$command" -F json -o faults "$lab"
-		bad_usage "--pid '1-2' is no list of numbers" "$command" --pid 1-2 "$lab"
+		bad_usage "--pid '1-' is no list of numbers" "$command" --pid 1- "$lab"
+		bad_usage "--cpu '2-1' ends before it starts" "$command" --cpu 2-1 "$lab"
 		bad_usage "--cpu 'all' is no list of numbers" "$command" --cpu all "$lab"
 		bad_usage "--comm '' is no name" "$command" --comm '' "$lab"
 		bad_usage "--mm 'init' is no hexadecimal address" "$command" --mm init "$lab"
 		bad_usage "--addr '10' is not START-END in hexadecimal" "$command" --addr 10 "$lab"
 		bad_usage "--addr '20-10' ends before it starts" "$command" --addr 20-10 "$lab"
+		bad_usage "--addr '10-10' is empty" "$command" --addr 10-10 "$lab"
 		bad_usage "--time 'now' is not START-END in seconds" "$command" --time now "$lab"
 		bad_usage "--time '2-1' ends before it starts" "$command" --time 2-1 "$lab"
+		bad_usage "--time '2-2' is empty" "$command" --time 2-2 "$lab"
 		bad_usage "--class 'cows' is no list of classes" "$command" --class cows "$lab"
-		bad_usage "--order '64K' is no list of folio orders" "$command" --order 64K "$lab"
+		bad_usage "--order '12K' is no list of folio orders or sizes" "$command" --order 12K "$lab"
+		bad_usage "--order '64K-4K' ends before it starts" "$command" --order 64K-4K "$lab"
 		bad_usage "--entry 'fault_entry' is not SYSTEM:NAME" "$command" --entry fault_entry
 		bad_usage "--exit 'x' is not SYSTEM:NAME" "$command" --exit x "$lab"
 		bad_usage "no event of the name that --entry gives" "$command" --entry a:b "$lab"
@@ -451,6 +455,18 @@ test_nothing_passes() {
 	run compare --class swap $redis ${redis/before/after}
 	exits 0
 	[ "$(grep -c ' passed the filters$' "$tmp/err")" = 2 ] || wrong "$ran: not a line for each side"
+}
+
+# An order is known by its size, too, of the recording's pages: 64K are order 4, or 0 of arm64's 64K.
+test_orders_by_size() {
+	local by
+
+	for by in 4K,64K,2M 0,4,9 4K-2M; do
+		good report -F tsv --order "$by" "$lab"
+		mv "$tmp/out" "$tmp/out.$by"
+		cmp -s "$tmp/out.$by" "$tmp/out.4K,64K,2M" || wrong "$ran: other rows than of --order 4K,64K,2M"
+	done
+	[ "$(wc -l <"$tmp/out.0,4,9")" -ge 3 ] || wrong "only $(cat "$tmp/out.0,4,9")"
 }
 
 test_help() {
