@@ -251,7 +251,7 @@ static int check_sides(struct compare_command *cmd, const struct compare_side si
 	if (compare_same_recording(sides, &a, &b)) {
 		fprintf(stderr, "fault-analyze: %s and %s are the same recording\n", a->file,
 			b->file);
-		return EXIT_DAMAGED;
+		return EXIT_REFUSED;
 	}
 	return check_alike(cmd, sides);
 }

@@ -94,7 +94,8 @@ static void usage(void)
 	      "                       task stores to the next page, or all: an upper bound\n"
 	      "      --validate AFTER hold the prediction against a recording: exit 3 when counts\n"
 	      "                       differ by more than 0.5 % and more than one fault, or the time of\n"
-	      "                       faults that batch lies outside its interval\n"
+	      "                       faults that batch lies outside its interval, or when AFTER is\n"
+	      "                       of another machine or workload\n"
 	      "      --sweep LIST     a row for each window, \"folio\" for the whole\n"
 	      "      --plot DIR       of a sweep: write DIR/sweep.tsv and draw it as .png and .svg\n",
 	      stdout);
@@ -300,8 +301,10 @@ static int read_after(struct command *c)
 	bool readable;
 	int code = input_read(&c->in, c->validate, &c->after, &readable);
 
-	if (readable && replay_unlike(&c->before, &c->after, why, sizeof(why)))
-		return command_complain(c->validate, why);
+	if (readable && replay_unlike(&c->before, &c->after, why, sizeof(why))) {
+		command_complain(c->validate, why);
+		return code ? code : EXIT_REFUSED; /* damage may be what makes it unlike */
+	}
 	c->has_after = readable;
 	c->after_is_timed = readable && replay_same_probes(&c->before, &c->after);
 	if (readable && !c->after_is_timed)
@@ -388,6 +391,7 @@ static int print(struct command *c)
 	struct replay_report report = { .basis = basis(c),
 					.after = c->has_after ? &c->after : NULL,
 					.after_is_timed = c->after_is_timed,
+					.unvalidated = c->has_after ? NULL : c->validate,
 					.policy = c->names[0],
 					.rows = c->replay.predictions[0].rows,
 					.cost = &c->costs };

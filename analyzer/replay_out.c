@@ -350,6 +350,8 @@ static int write_json(FILE *out, const struct replay_report *report)
 	}
 	json_object_object_add(root, "policy", json_text(report->policy));
 	replay_basis_json(root, &report->basis);
+	json_object_object_add(root, "validate",
+			       json_text(report->after ? report->after->file : NULL));
 	json_object_object_add(root, "rows", list);
 	for (unsigned int at = 0; next_row(report, &r, &at);)
 		json_object_array_add(list,
@@ -371,6 +373,11 @@ int replay_write(FILE *out, enum format format, const struct replay_report *repo
 	if (format == FORMAT_TEXT) {
 		fputs("policy ", out);
 		replay_write_head(out, report->policy, &report->basis);
+		if (report->unvalidated) {
+			fputs("not validated against ", out);
+			text_write(out, report->unvalidated);
+			putc('\n', out);
+		}
 		if (!list && report->basis.missing)
 			list = report->after ? TEXT_VALIDATE TEXT_DOUBT : TEXT_COLUMNS TEXT_DOUBT;
 		else if (!list)

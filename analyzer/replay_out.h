@@ -21,7 +21,8 @@ struct replay_report {
 	struct replay_basis basis;
 	const struct recording *after; /* --validate; NULL: none */
 	bool after_is_timed;	       /* its times can be compared with those before */
-	const char *policy;	       /* as the user gave it */
+	const char *unvalidated; /* an AFTER that was refused or could not be read; NULL: none */
+	const char *policy;	 /* as the user gave it */
 	const struct replay_rows *rows;
 	const struct costs *cost;
 };

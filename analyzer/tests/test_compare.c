@@ -610,7 +610,7 @@ static void test_refusals(void **state)
 		   "no recording before");
 	assert_run(run_command(cmd_compare, "compare", paths[0], "--", NULL), 1,
 		   "no recording after");
-	assert_run(run_command(cmd_compare, "compare", paths[0], "--", paths[6], paths[0], NULL), 2,
+	assert_run(run_command(cmd_compare, "compare", paths[0], "--", paths[6], paths[0], NULL), 3,
 		   "are the same recording");
 	assert_run(run_command(cmd_compare, "compare", paths[0], cut, NULL), 2,
 		   "JSON is cut at byte 10");

@@ -377,13 +377,13 @@ test_sides() {
 	variant a '.'
 	for second in "$one" "$tmp/copy.dat" "$tmp/a"; do
 		run compare --exact "$one" "$second"
-		exits 2
+		exits 3
 		one_line
 		says "are the same recording"
 		prints_nothing
 	done
 	run compare --exact "$one" "$other" -- "$tmp/copy.dat"
-	exits 2
+	exits 3
 	one_line
 	run compare "$one" "$tmp/none"
 	exits 2

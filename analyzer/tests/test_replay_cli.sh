@@ -44,11 +44,15 @@ bad_usage() {
 	prints_nothing
 }
 
-# unlike WORDS AFTER: an AFTER that cannot be one; the prediction is printed without it
+# unlike CODE WORDS AFTER: an AFTER that cannot be one; the prediction is printed without it, and says so
 unlike() {
-	replayed 2 "$1" "${app[@]}" --policy whole-folio --validate "$2" "$before"
-	says "$2: "
+	replayed "$1" "$2" "${app[@]}" --policy whole-folio --validate "$3" "$before"
+	says "$3: "
 	row reuse 4 '.actual_faults == null and .error_percent == null'
+	jq -e '.validate == null' "$tmp/out" >/dev/null || wrong "$ran: the JSON calls it validated"
+	run replay "${app[@]}" --policy whole-folio --validate "$3" "$before"
+	exits "$1"
+	[ "$(sed -n 2p "$tmp/out")" = "not validated against $3" ] || wrong "$ran: the table does not say so"
 }
 
 # --- tests ---------------------------------------------------------------------------------------
@@ -56,6 +60,7 @@ unlike() {
 test_validation_that_holds() {
 	good replay -F json "${app[@]}" --policy whole-folio --costs "$costs" --validate "$after" "$before"
 	row reuse 4 '.predicted_faults == .actual_faults and .error_percent == 0 and .missed == null'
+	jq -e --arg after "$after" '.validate == $after' "$tmp/out" >/dev/null || wrong "$ran: against what?"
 	row reuse 4 '.predicted_ns_interval[0] <= .actual_ns and .actual_ns <= .predicted_ns_interval[1]'
 	row reuse 4 '.time_error_percent | fabs <= 10'
 	good replay "${app[@]}" --policy whole-folio --costs "$costs" --validate "$after" "$before"
@@ -78,14 +83,15 @@ test_validation_that_misses() {
 }
 
 test_after_that_is_none() {
-	unlike 'was recorded on aarch64, the one before on x86_64' traces/pairs/arm64-reuse-64k-after.dat
-	unlike "is of the workload 'fault-workload cow --size 4M --folio 64K'" traces/pairs/x86_64-cow-64k-after.dat
+	unlike 3 'was recorded on aarch64, the one before on x86_64' traces/pairs/arm64-reuse-64k-after.dat
+	unlike 3 "is of the workload 'fault-workload cow --size 4M --folio 64K'" traces/pairs/x86_64-cow-64k-after.dat
 	# without manifests: by what was populated
 	cp "$after" "$tmp/after.dat"
 	good replay "${app[@]}" --policy whole-folio --validate "$tmp/after.dat" "$before"
+	! grep -q 'not validated' "$tmp/out" || wrong "$ran: the table says that it was not validated"
 	cp traces/pairs/x86_64-cow-64k-after.dat "$tmp/after.dat"
-	unlike 'is of another workload: order 4 was populated by 64 faults, in the one before by 128' "$tmp/after.dat"
-	unlike 'No such file' "$tmp/none.dat"
+	unlike 3 'is of another workload: order 4 was populated by 64 faults, in the one before by 128' "$tmp/after.dat"
+	unlike 2 'No such file' "$tmp/none.dat"
 }
 
 test_other_probes() {
