@@ -17,9 +17,29 @@
 #define TEXT_TIMES                                                                     \
 	"latency_ns.p50,latency_ns.p90,latency_ns.p99,latency_ns.max,latency_ns.mean," \
 	"latency_ns.sum,per_folio_latency_ns.p50,per_folio_latency_ns.max,ns_per_pte"
-#define TEXT_WIDTH     80
-#define TEXT_ROW       "class,order,folio_bytes,level,"
-#define TEXT_ROW_SPLIT "class,from,source,evidence,order,folio_bytes,level,"
+#define TEXT_WIDTH 80
+
+/* What tells rows apart besides class, order and level. */
+enum split {
+	SPLIT_NONE,
+	SPLIT_FROM,
+	SPLIT_SOURCE,
+	NR_SPLITS
+};
+
+#define ROW_FROM   "class,from,evidence,order,folio_bytes,level,"
+#define ROW_SOURCE "class,from,source,evidence,order,folio_bytes,level,"
+
+static const char *const text_counts[NR_SPLITS] = {
+	"class,order,folio_bytes,level,evidence," TEXT_COUNTS,
+	ROW_FROM TEXT_COUNTS,
+	ROW_SOURCE TEXT_COUNTS,
+};
+static const char *const text_times[NR_SPLITS] = {
+	"class,order,folio_bytes,level," TEXT_TIMES,
+	ROW_FROM TEXT_TIMES,
+	ROW_SOURCE TEXT_TIMES,
+};
 
 /* The head of a recording in text. */
 
@@ -211,19 +231,27 @@ int output_head(FILE *out, const struct recording *rec, size_t nr_total,
 
 /* The rows of a recording in text. */
 
-static bool same_looking(const struct fault_key *a, const struct fault_key *b)
+/* What tells these two apart, if they would look the same. */
+static enum split split_of(const struct fault_key *a, const struct fault_key *b)
 {
-	return a->class == b->class && a->order == b->order && a->level == b->level &&
-	       a->evidence == b->evidence;
+	if (a->class != b->class || a->order != b->order || a->level != b->level)
+		return SPLIT_NONE;
+	if (a->from != b->from)
+		return SPLIT_FROM;
+	return a->evidence == b->evidence ? SPLIT_SOURCE : SPLIT_NONE;
 }
 
-static bool rows_need_splitting(const struct summary *s)
+static enum split needed_split(const struct summary *s)
 {
+	enum split most = SPLIT_NONE;
+
 	for (size_t i = 0; i < s->nr_rows; i++)
-		for (size_t j = i + 1; j < s->nr_rows; j++)
-			if (same_looking(&s->rows[i]->key, &s->rows[j]->key))
-				return true;
-	return false;
+		for (size_t j = i + 1; j < s->nr_rows; j++) {
+			enum split split = split_of(&s->rows[i]->key, &s->rows[j]->key);
+
+			most = split > most ? split : most;
+		}
+	return most;
 }
 
 int output_rows(struct table *t, const struct recording *rec, size_t number)
@@ -257,7 +285,7 @@ static int write_text_table(FILE *out, const struct recording *rec, size_t numbe
 static int write_text_rows(FILE *out, const struct recording *rec, size_t number,
 			   const struct output_options *opt)
 {
-	bool split = rows_need_splitting(&rec->summary);
+	enum split split = needed_split(&rec->summary);
 	int err;
 
 	if (!rec->summary.nr_rows)
@@ -265,15 +293,12 @@ static int write_text_rows(FILE *out, const struct recording *rec, size_t number
 	putc('\n', out);
 	if (opt->columns)
 		return write_text_table(out, rec, number, opt->columns);
-	err = write_text_table(out, rec, number,
-			       split ? TEXT_ROW_SPLIT TEXT_COUNTS
-				     : TEXT_ROW "evidence," TEXT_COUNTS);
+	err = write_text_table(out, rec, number, text_counts[split]);
 	if (err)
 		return err;
 	putc('\n', out);
 	if (has_latency(&rec->summary))
-		return write_text_table(out, rec, number,
-					split ? TEXT_ROW_SPLIT TEXT_TIMES : TEXT_ROW TEXT_TIMES);
+		return write_text_table(out, rec, number, text_times[split]);
 	return output_error(out);
 }
 

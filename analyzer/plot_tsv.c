@@ -369,8 +369,8 @@ static void write_class_points(struct plot *p, const struct plot_side *side, siz
 			begin_series(p, time_axis(p), "%s%s", side_words(p, s),
 				     fault_class_names[class]);
 		begun = true;
-		fprintf(p->out, "%.9g\t%.9g\n", in_seconds(p, point->time),
-			(point->address - start) / 1048576.0);
+		fprintf(p->out, "%.9g\t%.9g\t0x%" PRIx64 "\n", in_seconds(p, point->time),
+			(point->address - start) / 1048576.0, point->address);
 	}
 }
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Where the faults were, in time; the busiest region. Usage: gnuplot -c plots/address-map.gp DIR
+# Where the faults were, in time; the busiest region, and their addresses beside. Usage: gnuplot -c plots/address-map.gp DIR
 # reads DIR/address-map.tsv (fault-analyze plot writes it), draws DIR/address-map.png and .svg
 name = "address-map"
 dir = strlen(ARG1) ? ARG1 : "."
 load ARG0[1:strlen(ARG0) - strlen(name.".gp")]."common.gp"
 
 f = tsv(name)
+# Where the region begins, if it is the same on both sides.
+begin = system("awk -F'\t' '$2 == \"0\" { print $3 }' '".f."' | sort -u")
 all = titles(f)
 why = reason(f)
 panels = two_sided(f) ? 2 : 1
@@ -19,7 +21,8 @@ do for [kind in "png svg"] {
 		scale = is_seconds(axis(f)) ? time_unit(end) : 1
 		set xlabel time_axis(axis(f), end)
 		per_mib = largest(f, 2) > 8192 ? 1 / 1024.0 : 1
-		set ylabel "offset in the busiest region of addresses (".(per_mib < 1 ? "GiB)" : "MiB)")
+		set ylabel "offset ".(words(begin) == 1 ? "from ".begin : "in the busiest region of addresses").\
+			(per_mib < 1 ? " (GiB)" : " (MiB)")
 		if (!is_seconds(axis(f))) { set format x "%.0s%c" }
 		set xrange [0:1.02 * end * scale]
 		set yrange [0:1.05 * largest(f, 2) * per_mib + 0.01]

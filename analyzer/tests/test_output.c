@@ -245,10 +245,18 @@ static void test_text_splits_same_looking_rows(void **state)
 	assert_null(strstr(text, "FROM"));
 	free(text);
 	key.from = FROM_ZERO;
+	key.evidence = EVIDENCE_INFERRED; /* shown, but not what tells them apart */
 	make_fault(&r.recs[0].summary, &key, 10, 1);
 	text = report_text(&r, FORMAT_TEXT);
 	assert_contains(text, "FROM");
 	assert_contains(text, "zero");
+	assert_null(strstr(text, "SOURCE"));
+	free(text);
+	key.source = SOURCE_ASSUMED;
+	make_fault(&r.recs[0].summary, &key, 10, 1);
+	text = report_text(&r, FORMAT_TEXT);
+	assert_contains(text, "SOURCE");
+	assert_contains(text, "assumed");
 	free(text);
 	release_report(&r);
 }

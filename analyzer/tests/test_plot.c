@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Plots: their data adds up, they are drawn, and failures leave the data and one line. */
 #include <dirent.h>
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -179,6 +180,35 @@ static void test_cdf_rises(void **state)
 	remove_folder(dir);
 }
 
+/* Each point has its address beside it, and the axis says where it begins. */
+static void test_address_map(void **state)
+{
+	char *dir = new_folder(), *line, *tsv, *svg, label[64];
+	struct run run = run_command(cmd_plot, "plot", "-o", dir, BEFORE_FILE, NULL);
+	uint64_t address, begin = UINT64_MAX;
+	double time, offset;
+	size_t nr = 0;
+
+	assert_int_equal(run.code, 0);
+	tsv = text_of(dir, "address-map", "tsv");
+	for (line = tsv; line; line = strchr(line + 1, '\n')) {
+		if (sscanf(line, "%lf\t%lf\t0x%" SCNx64, &time, &offset, &address) != 3)
+			continue;
+		if (begin == UINT64_MAX)
+			begin = address - (uint64_t)(offset * (1 << 20) + 0.5);
+		assert_float_equal((address - begin) / 1048576.0, offset, 1e-7 * offset);
+		nr++;
+	}
+	assert_true(nr > 2000);
+	svg = text_of(dir, "address-map", "svg");
+	snprintf(label, sizeof(label), "offset from 0x%" PRIx64 " (MiB)", begin);
+	assert_non_null(strstr(svg, label));
+	free(svg);
+	free(tsv);
+	run_release(&run);
+	remove_folder(dir);
+}
+
 /* A report has no single faults: the picture that would need them says so. */
 static void test_nothing_to_draw(void **state)
 {
@@ -298,6 +328,7 @@ int main(void)
 		cmocka_unit_test(test_cdf_rises),     cmocka_unit_test(test_nothing_to_draw),
 		cmocka_unit_test(test_no_gnuplot),    cmocka_unit_test(test_gnuplot_fails),
 		cmocka_unit_test(test_bad_use),	      cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_address_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
