@@ -73,8 +73,8 @@ static void usage(void)
 	input_options_help(stdout);
 	fputs("\nMarks, of faults and total time: (I) improvement, (R) regression, = the interval lies\n"
 	      "within the threshold, ? inconclusive, few: insufficient runs, as the last line says.\n"
-	      "Refused are unlike probes, clocks, architectures and page sizes, losses above 0.1 %\n"
-	      "and damage: exit 3.\n",
+	      "Refused are unlike probes, clocks, architectures, page sizes and workloads (where\n"
+	      "manifests name them), losses above 0.1 % and damage: exit 3.\n",
 	      stdout);
 	fputs("\nColumns of tsv and csv:\n", stdout);
 	columns = compare_columns(&nr);

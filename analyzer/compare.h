@@ -113,8 +113,8 @@ struct compare_reasons {
 };
 
 /*
- * Find out what is unlike: architectures, probes, clocks, page sizes; losses above 0.1 %, damage.
- * Returns 0 or -ENOMEM.
+ * Find out what is unlike: architectures, probes, clocks, page sizes, workloads where manifests
+ * name them; losses above 0.1 %, damage. Returns 0 or -ENOMEM.
  */
 int compare_unlike(struct compare_reasons *reasons, const struct compare_side sides[NR_SIDES]);
 

@@ -88,6 +88,16 @@ static int check_clocks(struct compare_reasons *reasons, const struct recording 
 	return 0;
 }
 
+/* What manifests call the workload is the command: where either does not, nothing can be said. */
+static int check_workloads(struct compare_reasons *reasons, const struct recording *a,
+			   const struct recording *b)
+{
+	if (!a->workload || !b->workload || !strcmp(a->workload, b->workload))
+		return 0;
+	return add_reason(reasons, "workloads differ: '%s' in %s, '%s' in %s", a->workload, a->file,
+			  b->workload, b->file);
+}
+
 /* @a is the first recording of its architecture. */
 static int check_pair(struct compare_reasons *reasons, const struct recording *a,
 		      const struct recording *b)
@@ -96,6 +106,8 @@ static int check_pair(struct compare_reasons *reasons, const struct recording *a
 
 	if (!err)
 		err = check_clocks(reasons, a, b);
+	if (!err)
+		err = check_workloads(reasons, a, b);
 	if (!err && a->page_size != b->page_size)
 		err = add_reason(reasons, "page sizes differ: %u bytes in %s, %u in %s",
 				 a->page_size, a->file, b->page_size, b->file);

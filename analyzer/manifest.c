@@ -13,7 +13,8 @@ static int take_text(char **to, struct json_object *json, const char *key)
 {
 	struct json_object *member;
 
-	if (!json_object_object_get_ex(json, key, &member) || !member)
+	if (!json_object_object_get_ex(json, key, &member) || !member ||
+	    json_object_is_type(member, json_type_object))
 		return 0;
 	*to = strdup(json_object_get_string(member));
 	return *to ? 0 : -ENOMEM;

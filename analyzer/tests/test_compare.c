@@ -395,6 +395,11 @@ static void test_unlike(void **state)
 	b->page_size = 65536;
 	assert_unlike(&f, "page sizes differ: 4096 bytes");
 	b->page_size = 4096;
+	replace_text(&a->workload, "workload reuse");
+	replace_text(&b->workload, "workload cow");
+	assert_unlike(&f, "workloads differ: 'workload reuse' in before-0.dat, "
+			  "'workload cow' in after-0.dat");
+	replace_text(&a->workload, NULL);
 	b->lost_events = 5; /* of 4005: 0.125 % */
 	assert_unlike(&f, "after-0.dat lost 0.12 % of its events");
 	b->lost_events = 4;

@@ -357,6 +357,11 @@ test_unlike() {
 	refused "lost events without a count" "$tmp/a" "$tmp/b"
 	variant b '.recordings[0] |= (.trace_id = "0x1" | .damaged = [{ offset: 7, reason: "x" }] | .damaged_places = 1)'
 	refused "is damaged" "$tmp/a" "$tmp/b"
+	refused "workloads differ: 'fault-workload reuse --size 8M --folio 64K' in " \
+		traces/pairs/x86_64-reuse-64k-before.dat traces/pairs/x86_64-cow-64k-after.dat
+	# without manifests nothing is known of them
+	cp traces/pairs/x86_64-cow-64k-after.dat "$tmp/cow.dat"
+	good compare --exact traces/pairs/x86_64-reuse-64k-before.dat "$tmp/cow.dat"
 	# a recording that is damaged is so, whatever is forced
 	"$(dirname "$FAULT_ANALYZE")/tests/gen_recording" -f 6 -s 262144 -n 300 "$tmp/whole.dat" >"$tmp/made"
 	head -c $(($(stat -c %s "$tmp/whole.dat") - 5000)) "$tmp/whole.dat" >"$tmp/cut.dat"
