@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What stands in FILE.json beside a recording FILE about how it was made. */
 #include <errno.h>
+#include <fcntl.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "manifest.h"
 
@@ -82,10 +84,56 @@ static int take_members(struct manifest *m, struct json_object *json, uint64_t p
 	return err ? err : take_used(m, json, page_size);
 }
 
-int manifest_read(struct manifest *m, const char *path, uint64_t page_size, const char **reason)
+static const char *last_part(const char *path)
 {
-	struct json_object *json, *member;
-	const char *schema;
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The JSON of the file called @name; NULL with *why. */
+static struct json_object *read_json(const char *name, const char **why)
+{
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	struct json_object *json;
+
+	*why = fd < 0 ? strerror(errno) : "does not parse";
+	if (fd < 0)
+		return NULL;
+	json = json_object_from_fd(fd);
+	close(fd);
+	return json;
+}
+
+static int read_manifest(struct manifest *m, const char *name, uint64_t page_size,
+			 struct damages *damages)
+{
+	struct json_object *member;
+	const char *schema, *why;
+	struct json_object *json = read_json(name, &why);
+	int err = 0;
+
+	if (!json) {
+		/* the name at the end, where a long one may be cut */
+		damage_add(damages, 0, "the manifest is left out (%s): %s", why, last_part(name));
+		return 0;
+	}
+	if (json_object_object_get_ex(json, "schema", &member)) {
+		schema = json_object_get_string(member);
+		if (schema && !strcmp(schema, MANIFEST_SCHEMA))
+			err = take_members(m, json, page_size);
+	}
+	json_object_put(json);
+	if (err != -EINVAL)
+		return err;
+	used_release(&m->used);
+	damage_add(damages, 0, "the manifest's used pages are left out (they cannot be): %s",
+		   last_part(name));
+	return 0;
+}
+
+int manifest_read(struct manifest *m, const char *path, uint64_t page_size, struct damages *damages)
+{
 	struct stat st;
 	char *name;
 	int err = 0;
@@ -94,24 +142,8 @@ int manifest_read(struct manifest *m, const char *path, uint64_t page_size, cons
 	if (asprintf(&name, "%s.json", path) < 0)
 		return -ENOMEM;
 	/* empty: what "report -F json FILE > FILE.json" is about to write to */
-	if (stat(name, &st) < 0 || !st.st_size) {
-		free(name);
-		return 0;
-	}
-	json = json_object_from_file(name);
+	if (!stat(name, &st) && st.st_size)
+		err = read_manifest(m, name, page_size, damages);
 	free(name);
-	if (!json) {
-		*reason = "the manifest beside it, FILE.json, does not parse";
-		err = -EBADMSG;
-	} else if (json_object_object_get_ex(json, "schema", &member)) {
-		schema = json_object_get_string(member);
-		if (schema && !strcmp(schema, MANIFEST_SCHEMA))
-			err = take_members(m, json, page_size);
-	}
-	if (err == -EINVAL) {
-		*reason = "the manifest beside it, FILE.json, lists used pages that cannot be";
-		err = -EBADMSG;
-	}
-	json_object_put(json);
 	return err;
 }

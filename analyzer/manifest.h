@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "damage.h"
 #include "used.h"
 
 #define MANIFEST_SCHEMA "fault-analyze-manifest/1"
@@ -19,9 +20,10 @@ struct manifest {
 
 /*
  * The manifest of the recording at @path, whose pages have @page_size bytes; all zero where none is
- * beside it, an empty one, or another kind of JSON. 0; -EBADMSG with *reason when it does not parse
- * or its used pages are none; -ENOMEM.
+ * beside it, an empty one, or another kind of JSON. What cannot be read of it is left out, and is
+ * @damages of the recording. 0 or -ENOMEM.
  */
-int manifest_read(struct manifest *m, const char *path, uint64_t page_size, const char **reason);
+int manifest_read(struct manifest *m, const char *path, uint64_t page_size,
+		  struct damages *damages);
 
 #endif

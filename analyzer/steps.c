@@ -74,10 +74,10 @@ static void take_page_size(struct steps *s)
 	s->rec->page_size = size;
 }
 
-static int take_header(struct steps *s, const char *path, const char **reason)
+static int take_header(struct steps *s, const char *path)
 {
 	struct recording *rec = s->rec;
-	const struct tracefile *tf = &s->tf;
+	struct tracefile *tf = &s->tf;
 	struct manifest manifest;
 	int err;
 
@@ -92,7 +92,7 @@ static int take_header(struct steps *s, const char *path, const char **reason)
 		err = keep(&rec->clock, tf->clock.name, strlen(tf->clock.name));
 	if (err)
 		return err;
-	err = manifest_read(&manifest, path, rec->page_size, reason);
+	err = manifest_read(&manifest, path, rec->page_size, &tf->damages);
 	rec->exact = s->options->exact || manifest.exact;
 	rec->boot = manifest.boot; /* handed over, as the others */
 	rec->build = manifest.build;
@@ -171,7 +171,7 @@ int steps_open(struct steps *s, const char *path, const struct steps_options *op
 		err = tracefile_open(&s->tf, path);
 	/* damaged metadata: what was read of it is shown, with no event */
 	if (!err || err == -EBADMSG)
-		err = take_header(s, path, reason);
+		err = take_header(s, path);
 	if (!err)
 		err = open_stages(s, reason);
 	if (!err)

@@ -557,7 +557,32 @@ test_manifest() {
 	echo '{ "schema": null }' >"$at.json"
 	good report "$at"
 	echo '{ "schema": ' >"$at.json"
-	refused "$at" "the manifest beside it, FILE.json, does not parse"
+	reported "$at"
+	says "the manifest is left out (does not parse): with.json"
+	run report -F tsv -o class,faults "$at"
+	exits 2
+	mv "$tmp/out" "$tmp/rows"
+	rm "$at.json"
+	good report -F tsv -o class,faults "$at"
+	cmp -s "$tmp/rows" "$tmp/out" || wrong "$ran: other faults than beside a manifest that does not parse"
+	echo '{ "schema": ' >"$at.json"
+	run compare "${lab/2m-pmd/64k}" "$at"
+	exits 3
+	says "$at: offset 0: the manifest is left out"
+	says "$at is damaged"
+	run replay --policy none "$at"
+	exits 2
+	one_line
+	[ -s "$tmp/out" ] || wrong "$ran: predicts nothing"
+	# as is one that nobody may read
+	echo '{ "schema": null }' >"$at.json"
+	chmod 000 "$at.json"
+	unprivileged || return
+	status=0 ran="fault-analyze report with (without the right to read its manifest)"
+	"${as[@]}" "$FAULT_ANALYZE" report "$at" >"$tmp/out" 2>"$tmp/err" || status=$?
+	exits 2
+	one_line
+	says "the manifest is left out (Permission denied): with.json"
 }
 
 make_files >"$tmp/made" || { cat "$tmp/made"; exit 1; }
