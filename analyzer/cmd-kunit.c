@@ -14,6 +14,7 @@
 #include "json_out.h"
 #include "ktap.h"
 #include "output.h"
+#include "stream.h"
 #include "table.h"
 #include "usage.h"
 
@@ -479,8 +480,7 @@ static int conclude(const struct view *v)
 
 static int show(const char *path, enum format format, bool bench_alone)
 {
-	bool use_stdin = !strcmp(path, "-");
-	FILE *in = use_stdin ? stdin : fopen(path, "r");
+	FILE *in = stream_open(path);
 	struct ktap_result result = { 0 };
 	struct view v = { stdout, format, bench_alone, path, &result };
 	int err, code;
@@ -488,8 +488,7 @@ static int show(const char *path, enum format format, bool bench_alone)
 	if (!in)
 		return command_complain(path, strerror(errno));
 	err = ktap_read(in, &result);
-	if (!use_stdin)
-		fclose(in);
+	stream_close(in);
 	if (err) {
 		code = complain_error(path, &result.error, 1);
 	} else {

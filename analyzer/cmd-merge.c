@@ -19,8 +19,9 @@ static void usage(FILE *out)
 	fputs("Usage: fault-analyze merge [-F text|tsv|csv|json] SUMMARY.json...\n"
 	      "\n"
 	      "Print what one report over all recordings of the given reports would print; the\n"
-	      "reports are the output of report -F json or of merge. Those that another version\n"
-	      "of fault-analyze made are named on stderr: it may tell classes apart otherwise.\n"
+	      "reports are the output of report -F json or of merge, \"-\" being standard input.\n"
+	      "Those that another version of fault-analyze made are named on stderr: it may tell\n"
+	      "classes apart otherwise.\n"
 	      "\n"
 	      "  -F, --format FORMAT  text, tsv, csv or json (default)\n"
 	      "  -h, --help           show this\n",

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "json_get.h"
+#include "stream.h"
 
 #define MAX_DEPTH  12 /* a report needs 9 */
 #define READ_BYTES 65536
@@ -210,7 +211,7 @@ static int parse(FILE *in, struct json_tokener *tokener, struct json_object **ro
 
 int json_read_file(const char *path, struct json_object **root, struct json_error *error)
 {
-	FILE *in = fopen(path, "re");
+	FILE *in = stream_open(path);
 	struct json_tokener *tokener;
 	int err;
 
@@ -229,6 +230,6 @@ int json_read_file(const char *path, struct json_object **root, struct json_erro
 		err = -EINVAL;
 	}
 	json_tokener_free(tokener);
-	fclose(in);
+	stream_close(in);
 	return err;
 }

@@ -11,6 +11,7 @@
 #include "json_in.h"
 #include "json_out.h"
 #include "json_summary.h"
+#include "stream.h"
 
 /* Recordings. */
 
@@ -294,11 +295,13 @@ int report_json_probe(const char *path)
 	FILE *in;
 	int c, err;
 
-	if (stat(path, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return S_ISDIR(st.st_mode) ? -EISDIR : 0;
-	in = fopen(path, "re");
+	if (!stream_is_stdin(path)) {
+		if (stat(path, &st))
+			return -errno;
+		if (!S_ISREG(st.st_mode))
+			return S_ISDIR(st.st_mode) ? -EISDIR : 0;
+	}
+	in = stream_open(path);
 	if (!in)
 		return -errno;
 	errno = 0;
@@ -306,7 +309,9 @@ int report_json_probe(const char *path)
 		c = getc(in);
 	} while (c == ' ' || c == '\t' || c == '\r' || c == '\n');
 	err = ferror(in) ? -errno : c == '{';
-	fclose(in);
+	if (in == stdin)
+		ungetc(c, in);
+	stream_close(in);
 	return err;
 }
 

@@ -27,16 +27,17 @@ struct report_file {
 };
 
 /*
- * Whether @path is a file whose first byte but spaces is '{'. 1, 0, or -errno when it cannot be
- * read. Of a pipe no byte is taken: it is none.
+ * Whether @path is a file whose first byte but spaces is '{', or "-" and standard input begins so:
+ * it is read on from there. 1, 0, or -errno when it cannot be read. Of another pipe no byte is
+ * taken: it is none.
  */
 int report_json_probe(const char *path);
 
 /*
- * Read @path into @file, which was empty. Memory is some 250 bytes for each distinct value of each
- * distribution while it reads. Returns 0, or -errno with @file empty and @error set: -EINVAL where
- * the text is not JSON or is cut (with its offset), or where what it says is not so (with its
- * path).
+ * Read @path, "-" for standard input, into @file, which was empty. Memory is some 250 bytes for
+ * each distinct value of each distribution while it reads. Returns 0, or -errno with @file empty
+ * and @error set: -EINVAL where the text is not JSON or is cut (with its offset), or where what it
+ * says is not so (with its path).
  */
 int report_json_read(const char *path, struct report_file *file, struct json_error *error);
 

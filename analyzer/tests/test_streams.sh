@@ -60,7 +60,7 @@ test_recording_from_a_pipe() {
 
 # The same as of a file, from a FIFO and from standard input.
 test_stream_from_a_pipe() {
-	local line file words
+	local line file words name
 
 	rm -f "$tmp/fifo"
 	mkfifo "$tmp/fifo"
@@ -70,11 +70,13 @@ test_stream_from_a_pipe() {
 		words "$line" "$file"
 		run "${words[@]}"
 		mv "$tmp/out" "$tmp/expected"
-		words "$line" /dev/stdin
-		ran="fault-analyze ${words[*]}"
-		# shellcheck disable=SC2002 # a pipe is what is tested
-		cat "$file" | "$FAULT_ANALYZE" "${words[@]}" >"$tmp/out" 2>"$tmp/err"
-		sed "s,$file,/dev/stdin,g" "$tmp/expected" | cmp -s - "$tmp/out" || wrong "$ran: not as of a file"
+		for name in /dev/stdin -; do
+			words "$line" "$name"
+			ran="fault-analyze ${words[*]}"
+			# shellcheck disable=SC2002 # a pipe is what is tested
+			cat "$file" | "$FAULT_ANALYZE" "${words[@]}" >"$tmp/out" 2>"$tmp/err"
+			sed "s,$file,$name,g" "$tmp/expected" | cmp -s - "$tmp/out" || wrong "$ran: not as of a file"
+		done
 		words "$line" "$tmp/fifo"
 		ran="fault-analyze ${words[*]}"
 		cat "$file" >"$tmp/fifo" &
@@ -82,6 +84,47 @@ test_stream_from_a_pipe() {
 		sed "s,$file,$tmp/fifo,g" "$tmp/expected" | cmp -s - "$tmp/out" || wrong "$ran: not as of a file"
 		wait
 	done
+}
+
+# piped FILE ARG...: the program with FILE in a pipe as standard input
+piped() {
+	local file=$1
+
+	shift
+	ran="fault-analyze $* (from $file)" status=0
+	# shellcheck disable=SC2002 # a pipe is what is tested
+	cat "$file" | timeout 60 "$FAULT_ANALYZE" "$@" >"$tmp/out" 2>"$tmp/err" || status=$?
+}
+
+# A report stands for a recording wherever both are taken: "-" is one, too, and no recording.
+test_report_from_stdin() {
+	"$FAULT_ANALYZE" report -F json "$before" >"$tmp/before.json"
+	(echo; cat "$tmp/before.json") >"$tmp/spaced.json"
+	good compare "$tmp/before.json" "$after"
+	mv "$tmp/out" "$tmp/expected"
+	for file in "$tmp/before.json" "$tmp/spaced.json"; do
+		piped "$file" compare - "$after"
+		exits 0
+		cmp -s "$tmp/expected" "$tmp/out" || wrong "$ran: not as of a file"
+		piped "$file" plot -o "$tmp/plots" -
+		exits 0
+	done
+	piped "$before" compare - "$after"
+	exits 2
+	one_line
+	says "-: is not seekable, a recording has to be a file"
+	piped /dev/null compare - "$after"
+	exits 2
+	one_line
+	piped "$tmp/before.json" compare - -
+	exits 2
+	one_line
+	says "-: is not seekable"
+	prints_nothing
+	piped "$tmp/before.json" merge - -
+	exits 2
+	one_line
+	says "-: JSON is cut at byte 0"
 }
 
 # --- outputs that end early ----------------------------------------------------------------------
