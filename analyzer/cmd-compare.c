@@ -121,6 +121,14 @@ static int take_by(struct compare_command *cmd, const char *value)
 	return 0;
 }
 
+static int take_view(struct compare_command *cmd, enum compare_view view)
+{
+	if (cmd->output.view != VIEW_ALL && cmd->output.view != view)
+		return usage_error("compare", "--commit-message or --raw, not both");
+	cmd->output.view = view;
+	return 0;
+}
+
 /* Options that would do nothing are refused. Returns an exit code. */
 static int check_options(const struct compare_command *cmd)
 {
@@ -149,11 +157,9 @@ static int take(void *ctx, int val, const char *value)
 	case OPT_BY:
 		return take_by(cmd, value);
 	case OPT_COMMIT_MESSAGE:
-		cmd->output.view = VIEW_BRIEF;
-		return 0;
+		return take_view(cmd, VIEW_BRIEF);
 	case OPT_RAW:
-		cmd->output.view = VIEW_RAW;
-		return 0;
+		return take_view(cmd, VIEW_RAW);
 	case OPT_HTML:
 		cmd->html = value;
 		return *value ? 0 : wrong("html", value, "is no file");

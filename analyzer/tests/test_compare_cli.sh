@@ -302,6 +302,8 @@ test_formats() {
 	bad_usage "--output is for tables, json has all columns" compare -F json -o metric "$one" "$other"
 	bad_usage "--commit-message and --raw choose rows of text" compare -F json --raw "$one" "$other"
 	bad_usage "--commit-message and --raw choose rows of text" compare -F tsv --commit-message "$one" "$other"
+	bad_usage "--commit-message or --raw, not both" compare --raw --commit-message "$one" "$other"
+	bad_usage "--commit-message or --raw, not both" compare --commit-message --raw "$one" "$other"
 	bad_usage "--format is of what is printed, not of --html" compare -F json --html "$tmp/page" "$one" "$other"
 	bad_usage "--format is of what is printed, not of --html" report -F tsv --html "$tmp/page" "$one"
 	[ ! -e "$tmp/page" ] || wrong "a page is written all the same"
