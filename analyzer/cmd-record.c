@@ -67,6 +67,22 @@ static bool has_function(void *ctx, const char *name)
 	return false;
 }
 
+/* The list of functions, without which nothing is known of the kernel, in a string to free; NULL
+ * when it cannot be read, which is said. */
+static char *read_functions(void)
+{
+	static const char name[] = "available_filter_functions";
+	char *text = tracefs_instance_file_read(NULL, name, NULL);
+	int err = errno;
+
+	if (!text)
+		fprintf(stderr,
+			"fault-analyze: cannot record: %s/%s: %s; it takes root, and a kernel that "
+			"lets it trace functions\n",
+			tracefs_tracing_dir(), name, strerror(err));
+	return text;
+}
+
 static bool has_event(void *ctx, const char *system, const char *name)
 {
 	return tracefs_event_file_exists(NULL, system, name, "enable");
@@ -74,19 +90,16 @@ static bool has_event(void *ctx, const char *system, const char *name)
 
 static int make_plan(struct record_plan *plan, const char *preset, const char *group)
 {
-	char *readme = tracefs_instance_file_read(NULL, "README", NULL);
-	char *functions = tracefs_instance_file_read(NULL, "available_filter_functions", NULL);
+	char *functions = read_functions(), *readme;
 	struct record_offer offer = { .has_function = has_function,
 				      .has_event = has_event,
 				      .ctx = functions };
 	const char *reason = NULL;
 	int err, code = 0;
 
-	if (!functions) {
-		free(readme);
-		return refuse(
-			"tracing is refused here: available_filter_functions is not readable");
-	}
+	if (!functions)
+		return EXIT_DAMAGED;
+	readme = tracefs_instance_file_read(NULL, "README", NULL);
 	if (readme) {
 		offer.fprobes = strstr(readme, "f[:[<group>/]");
 		offer.kprobes = strstr(readme, "r[maxactive]");

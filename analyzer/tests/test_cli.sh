@@ -469,6 +469,25 @@ test_orders_by_size() {
 	[ "$(wc -l <"$tmp/out.0,4,9")" -ge 3 ] || wrong "only $(cat "$tmp/out.0,4,9")"
 }
 
+# Who may not trace is told which file says so. The program is copied to where everybody may run it.
+test_record_refused() {
+	local as=() dir=$tmp/bin
+
+	chmod 711 "$tmp"
+	install -m 755 -D "$FAULT_ANALYZE" "$dir/fault-analyze"
+	if [ "$(id -u)" = 0 ]; then
+		command -v setpriv >/dev/null || { problem="skip: root may trace, and there is no setpriv"; return; }
+		as=(setpriv --reuid=65534 --clear-groups)
+	fi
+	status=0 ran="fault-analyze record --print true (as nobody)"
+	"${as[@]}" "$dir/fault-analyze" record --print true >"$tmp/out" 2>"$tmp/err" || status=$?
+	exits 2
+	one_line
+	prints_nothing
+	grep -q '^fault-analyze: cannot record: \(/.*/available_filter_functions: .*; it takes root\|no tracefs here: be root\)' \
+		"$tmp/err" || wrong "$ran: says $(cat "$tmp/err")"
+}
+
 test_help() {
 	local command option
 
