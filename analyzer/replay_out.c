@@ -278,6 +278,10 @@ static const struct column columns[] = {
 	"class,order,folio_bytes,level,recorded_faults,predicted_faults," \
 	"recorded_faults_per_pte,predicted_faults_per_pte,recorded_ns,"   \
 	"predicted_ns,recorded_mean_ns,predicted_mean_ns,waste_ptes"
+#define TEXT_INTERVALS                                                    \
+	"class,order,folio_bytes,level,recorded_faults,predicted_faults," \
+	"recorded_ns,predicted_ns,predicted_low_ns,predicted_high_ns,"    \
+	"predicted_mean_ns,waste_ptes"
 #define TEXT_VALIDATE                                                            \
 	"class,order,folio_bytes,level,recorded_faults,predicted_faults,"        \
 	"actual_faults,error_percent,recorded_ns,predicted_ns,predicted_low_ns," \
@@ -360,6 +364,16 @@ static int write_json(FILE *out, const struct replay_report *report)
 	return json_write_document(out, root);
 }
 
+/* Where there are costs there is an interval; 100 columns have no room for all. */
+static const char *text_columns(const struct replay_report *report)
+{
+	if (report->after)
+		return report->basis.missing ? TEXT_VALIDATE TEXT_DOUBT : TEXT_VALIDATE;
+	if (report->basis.costs)
+		return report->basis.missing ? TEXT_INTERVALS TEXT_DOUBT : TEXT_INTERVALS;
+	return report->basis.missing ? TEXT_COLUMNS TEXT_DOUBT : TEXT_COLUMNS;
+}
+
 int replay_write(FILE *out, enum format format, const struct replay_report *report,
 		 const char *list)
 {
@@ -378,10 +392,8 @@ int replay_write(FILE *out, enum format format, const struct replay_report *repo
 			text_write(out, report->unvalidated);
 			putc('\n', out);
 		}
-		if (!list && report->basis.missing)
-			list = report->after ? TEXT_VALIDATE TEXT_DOUBT : TEXT_COLUMNS TEXT_DOUBT;
-		else if (!list)
-			list = report->after ? TEXT_VALIDATE : TEXT_COLUMNS;
+		if (!list)
+			list = text_columns(report);
 	}
 	t = table_open(out, format, columns, sizeof(columns) / sizeof(*columns), list, ns, !ns);
 	if (!t)

@@ -126,6 +126,22 @@ test_costs() {
 	row reuse 8 '.time_error_percent | fabs < 2'
 }
 
+# with costs the table has the interval, and fits a screen
+test_interval() {
+	local arch with=("${app[@]}" --policy whole-folio)
+
+	good replay --costs "$costs" "${with[@]}" "$before"
+	grep -qE '^reuse +4 +64K pte +2048 +128 +4474429 +441572 +404644 +699492 +3449\.8 +0$' "$tmp/out" ||
+		wrong "$ran: no interval: $(cat "$tmp/out")"
+	good replay "${with[@]}" "$before"
+	! grep -q PRED-LOW "$tmp/out" || wrong "$ran: an interval of nothing"
+	grep -q PRED-F/PTE "$tmp/out" || wrong "$ran: no faults per PTE"
+	for arch in x86_64 arm64; do
+		good replay --costs "traces/costs/$arch-7.3.ktap" --policy whole-folio "traces/pairs/$arch-redis-64k-before.dat"
+		[ "$(tail -n +2 "$tmp/out" | wc -L)" -le 100 ] || wrong "$ran: wider than 100 columns"
+	done
+}
+
 test_bad_costs() {
 	local with=("${app[@]}" --policy whole-folio "$before") helper
 
