@@ -480,7 +480,8 @@ test_record_refused() {
 		as=(setpriv --reuid=65534 --clear-groups)
 	fi
 	status=0 ran="fault-analyze record --print true (as nobody)"
-	"${as[@]}" "$dir/fault-analyze" record --print true >"$tmp/out" 2>"$tmp/err" || status=$?
+	# libtracefs 1.6 forgets to free the name of a folder that it may not enter
+	ASAN_OPTIONS=detect_leaks=0 "${as[@]}" "$dir/fault-analyze" record --print true >"$tmp/out" 2>"$tmp/err" || status=$?
 	exits 2
 	one_line
 	prints_nothing
