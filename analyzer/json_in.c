@@ -85,11 +85,12 @@ static int read_damages(const struct json_place *up, struct json_object *object,
 	}
 	if (!err)
 		err = json_get_u64(up, object, "damaged_places", &nr);
-	if (!err && nr < d->nr)
+	if (err)
+		return err;
+	if (nr < json_object_array_length(list))
 		return json_wrong(&at, "more places than damaged_places");
-	if (!err)
-		d->nr = nr;
-	return err;
+	d->nr += nr - json_object_array_length(list); /* those that were found and not kept */
+	return 0;
 }
 
 static int read_origin(const struct json_place *at, struct json_object *object, struct recording *r)

@@ -176,7 +176,8 @@ static void test_page_layout(void **state)
 	assert_true(layout(PAGE_TEXT("8", "12", "4080"), &l, &d) < 0);
 	assert_true(layout(PAGE_TEXT("8", "16", "0"), &l, &d) < 0);
 	assert_true(layout("", &l, &d) < 0);
-	assert_int_equal(d.nr, 4);
+	assert_int_equal(d.nr, 1);
+	assert_int_equal(d.list[0].times, 4);
 	damages_release(&d);
 }
 

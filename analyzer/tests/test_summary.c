@@ -323,11 +323,39 @@ static void test_time_units(void **state)
 	assert_true(recordings_mix_units(uptime, 2));
 }
 
+/* What is noted again is counted where it stands; what differs in offset or text is another. */
+static void test_damages(void **state)
+{
+	struct damages d = { 0 };
+	char all[160];
+
+	memset(all, 'x', sizeof(all) - 1);
+	all[sizeof(all) - 1] = '\0';
+	for (int i = 0; i < 4; i++) {
+		damage_add(&d, 7, "page of CPU %d", 1);
+		damage_add(&d, 7, "page of CPU %d", 2);
+		damage_add(&d, 8, "%s", all);
+	}
+	damage_add(&d, 9, "page of CPU %d", 1);
+	assert_int_equal(d.nr, 4);
+	assert_int_equal(damages_kept(&d), 4);
+	assert_string_equal(d.list[0].reason, "page of CPU 1 (4 times)");
+	assert_string_equal(d.list[1].reason, "page of CPU 2 (4 times)");
+	assert_non_null(strstr(d.list[2].reason, "xxx (4 times)"));
+	assert_string_equal(d.list[3].reason, "page of CPU 1");
+	for (int i = 0; i < 2 * DAMAGE_MAX_KEPT; i++)
+		damage_add(&d, 100 + i, "another");
+	assert_int_equal(damages_kept(&d), DAMAGE_MAX_KEPT);
+	assert_int_equal(d.nr, 4 + 2 * DAMAGE_MAX_KEPT);
+	damages_release(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_key_has_its_row),
 		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_damages),
 		cmocka_unit_test(test_episodes),
 		cmocka_unit_test(test_whole_episodes),
 		cmocka_unit_test(test_undefined_ratios),
