@@ -168,12 +168,23 @@ bench: deps
 	$(Q)$(MAKE) --no-print-directory all $(BENCH_PROGRAMS)
 	$(Q)scripts/bench.sh $(PROGRAM) $(OUT)/tests $(BENCH_PARTS)
 
-## install: put the program and its plot scripts under $(DESTDIR)$(PREFIX)
+MAN_PAGE   := $(PREFIX)/share/man/man1/fault-analyze.1
+COMPLETION := $(PREFIX)/share/bash-completion/completions/fault-analyze
+
+# The page says what the program says of itself: one for another machine goes without.
+## install: put the program, its plot scripts, manual page and bash completion under $(DESTDIR)$(PREFIX)
 install: all
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin
 	$(INSTALL) -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/fault-analyze
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/share/fault-analyze/plots
 	$(INSTALL) -m 644 plots/*.gp $(DESTDIR)$(PREFIX)/share/fault-analyze/plots
+	$(INSTALL) -m 644 -D scripts/bash-completion $(DESTDIR)$(COMPLETION)
+	$(Q)if $(PROGRAM) --version >/dev/null 2>&1; then \
+		scripts/man.sh $(PROGRAM) >$(OUT)/fault-analyze.1 && \
+		$(INSTALL) -m 644 -D $(OUT)/fault-analyze.1 $(DESTDIR)$(MAN_PAGE); \
+	else \
+		echo 'no manual page: $(PROGRAM) does not run here'; \
+	fi
 
 ## plots: draw the recordings of traces/ into plots/out/
 plots: all
@@ -181,7 +192,7 @@ plots: all
 
 ## uninstall: take away what install put there
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/fault-analyze
+	rm -f $(DESTDIR)$(PREFIX)/bin/fault-analyze $(DESTDIR)$(MAN_PAGE) $(DESTDIR)$(COMPLETION)
 	rm -rf $(DESTDIR)$(PREFIX)/share/fault-analyze
 
 ## format-check: compare every C file with .clang-format
