@@ -112,7 +112,7 @@ static struct json_object *json_damaged(const void *row, const struct column *c)
 	const struct damages *d = &rec_of(row)->damages;
 	struct json_object *list = json_object_new_array();
 
-	for (size_t i = 0; list && i < damages_kept(d); i++) {
+	for (size_t i = 0; list && i < d->nr_kept; i++) {
 		struct json_object *one = json_object_new_object();
 
 		if (!one)

@@ -27,7 +27,7 @@ static size_t kept_length(const struct damage *d)
 
 static struct damage *find(const struct damages *d, const struct damage *like)
 {
-	for (size_t i = 0; i < damages_kept(d); i++) {
+	for (size_t i = 0; i < d->nr_kept; i++) {
 		struct damage *one = &d->list[i];
 
 		if (one->offset == like->offset && one->length == like->length &&
@@ -65,11 +65,6 @@ void damage_add(struct damages *d, uint64_t offset, const char *fmt, ...)
 	if (d->list && d->nr_kept < DAMAGE_MAX_KEPT)
 		d->list[d->nr_kept++] = new;
 	d->nr++;
-}
-
-size_t damages_kept(const struct damages *d)
-{
-	return d->nr_kept;
 }
 
 void damages_release(struct damages *d)

@@ -29,9 +29,6 @@ struct damages {
 void damage_add(struct damages *d, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* How many are in the list. */
-size_t damages_kept(const struct damages *d);
-
 void damages_release(struct damages *d);
 
 #endif

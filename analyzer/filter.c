@@ -76,7 +76,7 @@ static const char *add_mm(struct filter *f, const char *value)
 	return parse_hex(value, value + strlen(value), slot) ? NULL : "is no hexadecimal address";
 }
 
-static const char *check_order(uint64_t start, uint64_t end)
+static const char *check_bounds(uint64_t start, uint64_t end)
 {
 	return start < end ? NULL : start == end ? "is empty" : "ends before it starts";
 }
@@ -91,7 +91,7 @@ static const char *add_addr(struct filter *f, const char *value)
 	if (!dash || !parse_hex(value, dash, &r->start) ||
 	    !parse_hex(dash + 1, value + strlen(value), &r->end))
 		return "is not START-END in hexadecimal";
-	return check_order(r->start, r->end);
+	return check_bounds(r->start, r->end);
 }
 
 static bool is_decimal(const char *s, size_t len)
@@ -139,7 +139,7 @@ static const char *add_time(struct filter *f, const char *value)
 		return "is not START-END in seconds";
 	t->start = value;
 	t->end = dash + 1;
-	return *t->end ? check_order(parse_time(t->start, true), parse_time(t->end, true)) : NULL;
+	return *t->end ? check_bounds(parse_time(t->start, true), parse_time(t->end, true)) : NULL;
 }
 
 /* Find the word up to the next comma among @names. Returns its number or -1. */

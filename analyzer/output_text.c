@@ -143,7 +143,7 @@ static void write_faults(FILE *out, const struct recording *r)
 
 static void write_damage(FILE *out, const struct damages *d)
 {
-	size_t kept = damages_kept(d);
+	size_t kept = d->nr_kept;
 
 	for (size_t i = 0; i < kept; i++) {
 		fprintf(out, "  damaged at byte %" PRIu64 ": ", d->list[i].offset);

@@ -15,10 +15,12 @@ wrong() {
 }
 
 # run ARG...: the program; $status, $tmp/out and $tmp/err are what came of it
+# $as_whom, in front of the program, takes rights from it: see unprivileged
+as_whom=()
 run() {
-	ran="fault-analyze $*"
+	ran="fault-analyze $*${as_whom[*]:+ (by ${as_whom[*]})}"
 	status=0
-	timeout 60 "$FAULT_ANALYZE" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+	timeout 60 "${as_whom[@]}" "$FAULT_ANALYZE" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
 }
 
 one_line() {
@@ -58,14 +60,12 @@ bad_usage() {
 	prints_nothing
 }
 
-# unprivileged: $as runs a command without root's right to read and write everything; false, and a skip, where it
-# cannot
+# unprivileged: run runs the program without root's right to read and write everything, in a test that has made
+# $as_whom its own; false, and a skip, where that cannot be
 unprivileged() {
-	as=()
 	[ "$(id -u)" = 0 ] || return 0
 	command -v setpriv >/dev/null || { problem="skip: root may do everything, and there is no setpriv"; return 1; }
-	# shellcheck disable=SC2034 # for the test
-	as=(setpriv --bounding-set=-dac_override,-dac_read_search)
+	as_whom=(setpriv --bounding-set=-dac_override,-dac_read_search)
 }
 
 # as cmocka: each function below that is named test_* is one

@@ -185,13 +185,12 @@ test_not_seekable() {
 }
 
 test_no_permission() {
-	local as
+	local as_whom=()
 
 	cp "$tmp/v7" "$tmp/secret"
 	chmod 000 "$tmp/secret"
 	unprivileged || return
-	status=0 ran="fault-analyze report secret (without its right to be read)"
-	"${as[@]}" "$FAULT_ANALYZE" report "$tmp/secret" >"$tmp/out" 2>"$tmp/err" || status=$?
+	run report "$tmp/secret"
 	exits 2
 	one_line
 	says "$tmp/secret: Permission denied"
@@ -471,19 +470,18 @@ test_orders_by_size() {
 
 # Who may not trace is told which file says so. The program is copied to where everybody may run it.
 test_record_refused() {
-	local as=() dir=$tmp/bin
+	local as_whom=() from=$FAULT_ANALYZE FAULT_ANALYZE=$tmp/bin/fault-analyze
 
 	chmod 711 "$tmp"
-	install -m 755 -D "$FAULT_ANALYZE" "$dir/fault-analyze"
+	install -m 755 -D "$from" "$FAULT_ANALYZE"
 	if [ "$(id -u)" = 0 ]; then
 		command -v setpriv >/dev/null || { problem="skip: root may trace, and there is no setpriv"; return; }
-		as=(setpriv --reuid=65534 --clear-groups)
-		"${as[@]}" "$dir/fault-analyze" --version >"$tmp/out" 2>&1 ||
-			{ problem="skip: nobody but root can read the libraries of $FAULT_ANALYZE"; return; }
+		as_whom=(setpriv --reuid=65534 --clear-groups)
+		run --version
+		[ "$status" = 0 ] || { problem="skip: nobody but root can read the libraries of $from"; return; }
 	fi
-	status=0 ran="fault-analyze record --print true (as nobody)"
 	# libtracefs 1.6 forgets to free the name of a folder that it may not enter
-	ASAN_OPTIONS=detect_leaks=0 "${as[@]}" "$dir/fault-analyze" record --print true >"$tmp/out" 2>"$tmp/err" || status=$?
+	ASAN_OPTIONS=detect_leaks=0 run record --print true
 	exits 2
 	one_line
 	prints_nothing
@@ -600,8 +598,7 @@ test_manifest() {
 	echo '{ "schema": null }' >"$at.json"
 	chmod 000 "$at.json"
 	unprivileged || return
-	status=0 ran="fault-analyze report with (without the right to read its manifest)"
-	"${as[@]}" "$FAULT_ANALYZE" report "$at" >"$tmp/out" 2>"$tmp/err" || status=$?
+	run report "$at"
 	exits 2
 	one_line
 	says "the manifest is left out (Permission denied): with.json"

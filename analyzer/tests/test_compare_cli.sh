@@ -538,15 +538,14 @@ test_full_disk() {
 }
 
 test_folders_that_cannot_be() {
-	local as args
+	local as_whom=() args
 
 	mkdir "$tmp/closed"
 	chmod 555 "$tmp/closed"
 	unprivileged || return
 	for args in "report --html $tmp/closed/page.html" "plot -o $tmp/closed" "plot -o $tmp/closed/new"; do
-		status=0 ran="fault-analyze $args (a folder that is closed)"
 		# shellcheck disable=SC2086 # words
-		"${as[@]}" "$FAULT_ANALYZE" $args "$one" >"$tmp/out" 2>"$tmp/err" || status=$?
+		run $args "$one"
 		exits 2
 		one_line
 		says "Permission denied"

@@ -71,7 +71,7 @@ static bool is_told(const char *path, const char *reason)
 	bool told = false;
 
 	report_read(path, &options, &rec, &why);
-	for (size_t i = 0; i < damages_kept(&rec.damages); i++)
+	for (size_t i = 0; i < rec.damages.nr_kept; i++)
 		told |= strstr(rec.damages.list[i].reason, reason) != NULL;
 	recording_release(&rec);
 	return told;

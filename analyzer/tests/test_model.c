@@ -149,6 +149,15 @@ static void open_forked(struct lab *lab, unsigned int order)
 	step(lab, STEP_FORK, CHILD, PARENT);
 }
 
+/* The same of a recording with allocations, where the child has exited. */
+static void open_own_again(struct lab *lab, unsigned int order)
+{
+	lab_open(lab, true, false);
+	populate(lab, order);
+	step(lab, STEP_FORK, CHILD, PARENT);
+	step(lab, STEP_MM_EXIT, CHILD, 0);
+}
+
 static void test_small_is_copied_while_shared(void **state)
 {
 	struct lab lab;
@@ -466,10 +475,7 @@ static void test_worker_says_how_many(void **state)
 	struct fault f = write_fault(PARENT, 2, NO_ALLOC);
 	struct lab lab;
 
-	lab_open(&lab, true, false);
-	populate(&lab, 4);
-	step(&lab, STEP_FORK, CHILD, PARENT);
-	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	open_own_again(&lab, 4);
 	f.worker_ptes = 16;
 	run(&lab, f);
 	assert_key(&lab, CLASS_REUSE, 4, EVIDENCE_SEEN);
@@ -485,10 +491,7 @@ static void test_worker_resolved_none(void **state)
 	struct fault f = write_fault(PARENT, 2, NO_ALLOC);
 	struct lab lab;
 
-	lab_open(&lab, true, false);
-	populate(&lab, 4);
-	step(&lab, STEP_FORK, CHILD, PARENT);
-	step(&lab, STEP_MM_EXIT, CHILD, 0);
+	open_own_again(&lab, 4);
 	f.worker_ptes = 4;
 	f.vma_start = BASE + VMA_BYTES;
 	f.vma_end = BASE + 2 * VMA_BYTES;

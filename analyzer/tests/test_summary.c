@@ -296,7 +296,7 @@ static void test_total_of_recordings(void **state)
 	assert_int_equal(total.lost_events, 1);
 	assert_int_equal(total.duration, 150);
 	assert_int_equal(total.damages.nr, 1);
-	assert_int_equal(damages_kept(&total.damages), 0);
+	assert_int_equal(total.damages.nr_kept, 0);
 	assert_int_equal(total.summary.rows[0]->latency.sum, 40);
 	recording_release(&total);
 
@@ -338,14 +338,14 @@ static void test_damages(void **state)
 	}
 	damage_add(&d, 9, "page of CPU %d", 1);
 	assert_int_equal(d.nr, 4);
-	assert_int_equal(damages_kept(&d), 4);
+	assert_int_equal(d.nr_kept, 4);
 	assert_string_equal(d.list[0].reason, "page of CPU 1 (4 times)");
 	assert_string_equal(d.list[1].reason, "page of CPU 2 (4 times)");
 	assert_non_null(strstr(d.list[2].reason, "xxx (4 times)"));
 	assert_string_equal(d.list[3].reason, "page of CPU 1");
 	for (int i = 0; i < 2 * DAMAGE_MAX_KEPT; i++)
 		damage_add(&d, 100 + i, "another");
-	assert_int_equal(damages_kept(&d), DAMAGE_MAX_KEPT);
+	assert_int_equal(d.nr_kept, DAMAGE_MAX_KEPT);
 	assert_int_equal(d.nr, 4 + 2 * DAMAGE_MAX_KEPT);
 	damages_release(&d);
 }
